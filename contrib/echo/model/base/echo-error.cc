@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-error.h"
+
+namespace ns3
+{
+namespace echo
+{
+
+std::string SourceLocation::ToString() const
+{
+    std::string text = file;
+    if (line > 0)
+    {
+        text += (text.empty() ? "line " : ":") + std::to_string(line);
+    }
+    if (!item.empty())
+    {
+        text += (text.empty() ? "" : ": ") + item;
+    }
+    return text;
+}
+
+namespace
+{
+
+std::string Sentence(const SourceLocation& where,
+                     const std::string& found,
+                     const std::string& expected)
+{
+    const std::string place = where.ToString();
+    std::string text = place.empty() ? "" : place + ": ";
+    text += "found " + found;
+    if (!expected.empty())
+    {
+        text += ", expected " + expected;
+    }
+    return text;
+}
+
+} // namespace
+
+InputError::InputError(SourceLocation where, const std::string& found, const std::string& expected)
+    : std::runtime_error(Sentence(where, found, expected)),
+      m_where(std::move(where)),
+      m_found(found),
+      m_expected(expected)
+{
+}
+
+InputError InputError::At(const SourceLocation& where) const
+{
+    return InputError(where, m_found, m_expected);
+}
+
+} // namespace echo
+} // namespace ns3

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_COLLECTIVE_ALGORITHM_H
+#define ECHO_COLLECTIVE_ALGORITHM_H
+
+#include "ns3/echo-collective-spec.h"
+#include "ns3/echo-placement.h"
+#include "ns3/object.h"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+/** How one collective is carried out. */
+struct CollectiveChoice
+{
+    CollectiveAlgorithmKind algorithm{CollectiveAlgorithmKind::RING};
+    CollectiveProtocol protocol{CollectiveProtocol::SIMPLE};
+    uint32_t channels{1};
+    uint64_t chunkBytes{0}; //!< largest message of a step; 0: a step's data is one message
+};
+
+/** Everything an algorithm needs to know of one instance. */
+struct CollectivePlan
+{
+    CollectiveSpec spec; //!< of member 0; sendBytes is not used, see splits
+    CollectiveChoice choice;
+    GroupLayoutPtr layout;
+    std::vector<std::vector<uint64_t>> splits; //!< all-to-all-v: [source][destination] bytes
+};
+
+/**
+ * One step of one lane of a rank: receive one message from each of `receiveFrom`, reduce if told,
+ * then send one message to each of `sendTo`, all of `bytes`. Members are group indices. The next
+ * step of the lane starts when this one's receives and reduction are done; sends do not block.
+ */
+struct ProgramStep
+{
+    static constexpr uint32_t MAX_PEERS = 3; //!< a tree node has at most two children and a chain
+
+    std::array<uint32_t, MAX_PEERS> receiveFrom{};
+    std::array<uint32_t, MAX_PEERS> sendTo{};
+    uint8_t receives{0};
+    uint8_t sends{0};
+    bool reduce{false};
+    uint64_t bytes{0};
+};
+
+/** The steps of one lane of one member, made as they are asked for. */
+class RankProgram
+{
+  public:
+    virtual ~RankProgram() = default;
+    /** @return false after the last step */
+    virtual bool Next(ProgramStep& step) = 0;
+};
+
+/** A lane: an in-order sequence of steps; lanes of a member run side by side. */
+struct Lane
+{
+    uint32_t channel{
+        0};            //!< messages of a lane match by (channel, plane, source, destination), FIFO
+    uint32_t plane{0}; //!< tree: 0 reduce upwards, 1 broadcast downwards
+    std::unique_ptr<RankProgram> program;
+};
+
+/** One direction between two members of one channel, with all it carries. */
+struct Connection
+{
+    uint32_t source{0};      //!< member
+    uint32_t destination{0}; //!< member
+    uint32_t channel{0};
+    uint32_t plane{0};
+    uint64_t bytes{0}; //!< over the whole collective
+};
+
+/**
+ * Generates what each member does. Stateless: one object serves all instances.
+ *
+ * Identities (tested for every algorithm): over all steps, messages sent from i to j on a channel
+ * equal those received by j from i, in number and bytes; remainder bytes are distributed, never
+ * dropped; Connections() sums to what the programs send.
+ */
+class CollectiveAlgorithm : public Object
+{
+  public:
+    static TypeId GetTypeId();
+    virtual bool Supports(CollectiveKind kind) const = 0;
+    /** @return all lanes of @p member */
+    virtual std::vector<Lane> MakeLanes(const CollectivePlan& plan, uint32_t member) const = 0;
+    /** @return every connection with bytes above zero, in a fixed order */
+    virtual std::vector<Connection> GetConnections(const CollectivePlan& plan) const = 0;
+};
+
+/** @return a new algorithm object of that kind (never AUTO), made by its TypeId */
+Ptr<CollectiveAlgorithm> CreateCollectiveAlgorithm(CollectiveAlgorithmKind kind);
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_COLLECTIVE_ALGORITHM_H */

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_COLLECTIVE_SELECTOR_H
+#define ECHO_COLLECTIVE_SELECTOR_H
+
+#include "echo-collective-algorithm.h"
+
+#include "ns3/object.h"
+
+namespace ns3
+{
+namespace echo
+{
+
+/**
+ * Chooses algorithm, protocol, channels and chunk for what a spec leaves AUTO (or 0). What the
+ * spec names is kept.
+ * @throws UnsupportedError if the spec asks for an algorithm that cannot do its kind
+ */
+class CollectiveSelector : public Object
+{
+  public:
+    static TypeId GetTypeId();
+    virtual CollectiveChoice Select(const CollectiveSpec& spec,
+                                    const GroupLayout& layout) const = 0;
+};
+
+/**
+ * The choice that attributes name: Algorithm, Protocol, Channels (0: one per NIC of a host that
+ * the group uses, at least 1), ChunkBytes. AUTO algorithm: ring; pairwise for all-to-all,
+ * send/recv.
+ */
+class FixedSelector : public CollectiveSelector
+{
+  public:
+    static TypeId GetTypeId();
+    CollectiveChoice Select(const CollectiveSpec& spec, const GroupLayout& layout) const override;
+
+  private:
+    std::string m_algorithm; //!< "auto", "ring", "tree"
+    std::string m_protocol;  //!< "auto" (simple), "ll", "ll128", "simple"
+    uint32_t m_channels{0};
+    uint64_t m_chunkBytes{0};
+};
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_COLLECTIVE_SELECTOR_H */

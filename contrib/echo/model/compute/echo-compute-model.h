@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_COMPUTE_MODEL_H
+#define ECHO_COMPUTE_MODEL_H
+
+#include "ns3/echo-workload-graph.h"
+#include "ns3/nstime.h"
+#include "ns3/object.h"
+
+namespace ns3
+{
+namespace echo
+{
+
+/** How long an operator takes on a GPU when nothing else runs on it. */
+class ComputeModel : public Object
+{
+  public:
+    static TypeId GetTypeId();
+    /** @param op a COMPUTE, COPY or HOST operator */
+    virtual Time GetDuration(const Operator& op, RankId rank) const = 0;
+};
+
+/**
+ * How much slower a kernel runs while a communication transfers on its GPU.
+ * @see the paper, section 6
+ */
+class SlowdownModel : public Object
+{
+  public:
+    static TypeId GetTypeId();
+    /** @return factor of at least 1 on the kernel's time while communication overlaps it */
+    virtual double GetFactor(const Operator& op) const = 0;
+};
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_COMPUTE_MODEL_H */

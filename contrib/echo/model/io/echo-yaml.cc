@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-yaml.h"
+
+#include "ns3/echo-units.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+namespace ns3
+{
+namespace echo
+{
+
+/** Which keys of a map were read, and which are known. */
+struct YamlNode::Usage
+{
+    std::set<std::string> known;
+};
+
+namespace
+{
+
+std::string KindOf(const YAML::Node& node)
+{
+    switch (node.Type())
+    {
+    case YAML::NodeType::Map:
+        return "a map";
+    case YAML::NodeType::Sequence:
+        return "a list";
+    case YAML::NodeType::Scalar:
+        return "'" + node.Scalar() + "'";
+    default:
+        return "nothing";
+    }
+}
+
+uint32_t LineOf(const YAML::Node& node)
+{
+    return node.Mark().is_null() ? 0 : static_cast<uint32_t>(node.Mark().line + 1);
+}
+
+/** yaml-cpp keeps the last of two equal keys in silence; a user's typing error must not pass. */
+void RefuseDuplicateKeys(const YAML::Node& node, const std::string& file)
+{
+    if (node.IsMap())
+    {
+        std::set<std::string> seen;
+        for (const auto& entry : node)
+        {
+            if (!entry.first.IsScalar())
+            {
+                throw InputError({file, LineOf(entry.first), ""}, KindOf(entry.first), "a key");
+            }
+            if (!seen.insert(entry.first.Scalar()).second)
+            {
+                throw InputError({file, LineOf(entry.first), ""},
+                                 "key '" + entry.first.Scalar() + "' twice",
+                                 "each key once");
+            }
+            RefuseDuplicateKeys(entry.second, file);
+        }
+    }
+    else if (node.IsSequence())
+    {
+        for (const auto& entry : node)
+        {
+            RefuseDuplicateKeys(entry, file);
+        }
+    }
+}
+
+} // namespace
+
+YamlNode::YamlNode(YAML::Node node, std::shared_ptr<std::string> file, std::string path)
+    : m_node(std::move(node)),
+      m_file(std::move(file)),
+      m_path(std::move(path)),
+      m_usage(std::make_shared<Usage>())
+{
+}
+
+YamlNode YamlNode::LoadFile(const std::string& path)
+{
+    std::error_code ignored;
+    std::ifstream in(path);
+    if (!in || std::filesystem::is_directory(path, ignored))
+    {
+        throw InputError({path, 0, ""}, "no readable file", "a YAML file");
+    }
+    std::ostringstream text;
+    text << in.rdbuf();
+    return LoadText(text.str(), path);
+}
+
+YamlNode YamlNode::LoadText(const std::string& text, const std::string& name)
+{
+    YAML::Node root;
+    try
+    {
+        root = YAML::Load(text);
+    }
+    catch (const YAML::Exception& error)
+    {
+        throw InputError({name, static_cast<uint32_t>(error.mark.line + 1), ""},
+                         "text that is no YAML (" + error.msg + ")",
+                         "YAML");
+    }
+    if (!root.IsDefined() || root.IsNull())
+    {
+        throw InputError({name, 0, ""}, "an empty file", "YAML");
+    }
+    RefuseDuplicateKeys(root, name);
+    return YamlNode(root, std::make_shared<std::string>(name), "");
+}
+
+bool YamlNode::IsMap() const
+{
+    return m_node.IsMap();
+}
+
+bool YamlNode::IsSequence() const
+{
+    return m_node.IsSequence();
+}
+
+bool YamlNode::IsScalar() const
+{
+    return m_node.IsScalar();
+}
+
+SourceLocation YamlNode::GetLocation() const
+{
+    return {*m_file, LineOf(m_node), m_path};
+}
+
+void YamlNode::Fail(const std::string& found, const std::string& expected) const
+{
+    throw InputError(GetLocation(), found, expected);
+}
+
+void YamlNode::RequireMap() const
+{
+    if (!IsMap())
+    {
+        Fail(KindOf(m_node), "a map");
+    }
+}
+
+void YamlNode::RequireSequence() const
+{
+    if (!IsSequence())
+    {
+        Fail(KindOf(m_node), "a list");
+    }
+}
+
+bool YamlNode::Has(const std::string& key) const
+{
+    RequireMap();
+    m_usage->known.insert(key);
+    const YAML::Node& constant = m_node;
+    return constant[key].IsDefined();
+}
+
+YamlNode YamlNode::Get(const std::string& key) const
+{
+    if (!Has(key))
+    {
+        Fail("no key '" + key + "'", "one");
+    }
+    const YAML::Node& constant = m_node;
+    return YamlNode(constant[key], m_file, m_path.empty() ? key : m_path + "." + key);
+}
+
+std::vector<YamlNode> YamlNode::GetEntries() const
+{
+    RequireSequence();
+    std::vector<YamlNode> entries;
+    for (size_t i = 0; i < m_node.size(); ++i)
+    {
+        const YAML::Node& constant = m_node;
+        entries.push_back(YamlNode(constant[i], m_file, m_path + "[" + std::to_string(i) + "]"));
+    }
+    return entries;
+}
+
+std::vector<std::string> YamlNode::GetKeys() const
+{
+    RequireMap();
+    std::vector<std::string> keys;
+    for (const auto& entry : m_node)
+    {
+        keys.push_back(entry.first.Scalar());
+    }
+    return keys;
+}
+
+void YamlNode::RefuseUnknownKeys() const
+{
+    RequireMap();
+    for (const auto& entry : m_node)
+    {
+        if (m_usage->known.count(entry.first.Scalar()) == 0)
+        {
+            std::string known;
+            for (const auto& key : m_usage->known)
+            {
+                known += (known.empty() ? "" : ", ") + key;
+            }
+            throw InputError({*m_file, LineOf(entry.first), m_path},
+                             "unknown key '" + entry.first.Scalar() + "'",
+                             "one of " + known);
+        }
+    }
+}
+
+std::string YamlNode::AsString() const
+{
+    if (!IsScalar())
+    {
+        Fail(KindOf(m_node), "a value");
+    }
+    return m_node.Scalar();
+}
+
+bool YamlNode::AsBool() const
+{
+    const std::string text = AsString();
+    if (text == "true" || text == "on" || text == "yes")
+    {
+        return true;
+    }
+    if (text != "false" && text != "off" && text != "no")
+    {
+        Fail("'" + text + "'", "true or false");
+    }
+    return false;
+}
+
+int64_t YamlNode::AsInteger(int64_t minimum, int64_t maximum) const
+{
+    const std::string text = AsString();
+    char* end = nullptr;
+    errno = 0;
+    const long long value = std::strtoll(text.c_str(), &end, 10);
+    if (text.empty() || *end != '\0' || errno != 0 || value < minimum || value > maximum)
+    {
+        Fail("'" + text + "'",
+             "a whole number from " + std::to_string(minimum) + " to " + std::to_string(maximum));
+    }
+    return value;
+}
+
+double YamlNode::AsNumber(double minimum, double maximum) const
+{
+    const std::string text = AsString();
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    if (text.empty() || *end != '\0' || !(value >= minimum && value <= maximum))
+    {
+        std::ostringstream expected;
+        expected << "a number from " << minimum << " to " << maximum;
+        Fail("'" + text + "'", expected.str());
+    }
+    return value;
+}
+
+uint64_t YamlNode::AsBytes() const
+{
+    return Parse<uint64_t>(ParseBytes);
+}
+
+DataRate YamlNode::AsRate() const
+{
+    return Parse<DataRate>(ParseRate);
+}
+
+Time YamlNode::AsTime() const
+{
+    return Parse<Time>(ParseTime);
+}
+
+std::string YamlNode::GetString(const std::string& key, const std::string& fallback) const
+{
+    return Has(key) ? Get(key).AsString() : fallback;
+}
+
+bool YamlNode::GetBool(const std::string& key, bool fallback) const
+{
+    return Has(key) ? Get(key).AsBool() : fallback;
+}
+
+int64_t YamlNode::GetInteger(const std::string& key,
+                             int64_t fallback,
+                             int64_t minimum,
+                             int64_t maximum) const
+{
+    return Has(key) ? Get(key).AsInteger(minimum, maximum) : fallback;
+}
+
+double YamlNode::GetNumber(const std::string& key,
+                           double fallback,
+                           double minimum,
+                           double maximum) const
+{
+    return Has(key) ? Get(key).AsNumber(minimum, maximum) : fallback;
+}
+
+uint64_t YamlNode::GetBytes(const std::string& key, uint64_t fallback) const
+{
+    return Has(key) ? Get(key).AsBytes() : fallback;
+}
+
+DataRate YamlNode::GetRate(const std::string& key, DataRate fallback) const
+{
+    return Has(key) ? Get(key).AsRate() : fallback;
+}
+
+Time YamlNode::GetTime(const std::string& key, Time fallback) const
+{
+    return Has(key) ? Get(key).AsTime() : fallback;
+}
+
+void YamlNode::Set(const std::string& path, const std::string& value)
+{
+    RequireMap();
+    YAML::Node parsed;
+    try
+    {
+        parsed = YAML::Load(value);
+    }
+    catch (const YAML::Exception&)
+    {
+        throw InputError({"--set", 0, path}, "'" + value + "'", "a YAML value");
+    }
+    // yaml-cpp's assignment writes through: reset() rebinds instead.
+    YAML::Node at = m_node;
+    std::istringstream keys(path);
+    std::string key;
+    std::vector<std::string> parts;
+    while (std::getline(keys, key, '.'))
+    {
+        parts.push_back(key);
+    }
+    if (parts.empty() || std::count(parts.begin(), parts.end(), "") > 0)
+    {
+        throw InputError({"--set", 0, ""}, "'" + path + "'", "path.to.key=value");
+    }
+    for (size_t i = 0; i + 1 < parts.size(); ++i)
+    {
+        YAML::Node next = at[parts[i]];
+        if (next.IsDefined() && !next.IsNull() && !next.IsMap())
+        {
+            throw InputError({"--set", 0, path}, "no map at '" + parts[i] + "'", "one");
+        }
+        at.reset(next);
+    }
+    at[parts.back()] = parsed;
+}
+
+std::string YamlNode::ResolvePath(const std::string& path) const
+{
+    const std::filesystem::path given(path);
+    if (given.is_absolute())
+    {
+        return path;
+    }
+    return (std::filesystem::path(*m_file).parent_path() / given).lexically_normal().string();
+}
+
+} // namespace echo
+} // namespace ns3

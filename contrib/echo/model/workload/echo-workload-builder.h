@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_WORKLOAD_BUILDER_H
+#define ECHO_WORKLOAD_BUILDER_H
+
+#include "echo-workload-graph.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+/**
+ * The only way to make an ExecutionGraph. Operators of a stream run in the order of adding;
+ * dependencies may name operators that are added later.
+ */
+class ExecutionGraphBuilder
+{
+  public:
+    /** @param source file name (or "generated"), for messages */
+    explicit ExecutionGraphBuilder(std::string source = "generated");
+
+    /** @return the stream of that name, made at first use ("compute", "7", "cpu") */
+    StreamId GetStream(const std::string& name);
+    /** @return a new group slot */
+    uint32_t AddGroupSlot();
+
+    OperatorId AddCompute(StreamId stream,
+                          const std::string& name,
+                          Time duration,
+                          double flops = 0,
+                          double memoryBytes = 0);
+    OperatorId AddCopy(StreamId stream, const std::string& name, Time duration, double memoryBytes);
+    OperatorId AddHost(StreamId stream, const std::string& name, Time duration);
+    OperatorId AddCollective(StreamId stream,
+                             const std::string& name,
+                             uint32_t groupSlot,
+                             const CollectiveSpec& spec);
+    OperatorId AddPointToPoint(StreamId stream,
+                               const std::string& name,
+                               uint32_t groupSlot,
+                               std::vector<CommunicationDescription::Element> elements);
+    OperatorId AddMarker(StreamId stream, const std::string& name);
+
+    /** @p op starts only when @p dependency is done. Duplicates and same-stream order are free. */
+    void AddDependency(OperatorId op, OperatorId dependency);
+    /** Sets the source line or node id that messages name. */
+    void SetLine(OperatorId op, uint32_t line);
+
+    /**
+     * Checks and seals: dependencies exist, no cycle over dependencies and stream order (the
+     * message prints the smallest cycle found, by names and lines).
+     * @throws InputError
+     */
+    ExecutionGraphPtr Build();
+
+  private:
+    OperatorId Add(Operator op, const std::string& name);
+
+    ExecutionGraph m_graph;
+    std::map<std::string, uint32_t> m_nameIndex;
+    std::map<std::string, StreamId> m_streamIndex;
+    std::vector<std::vector<OperatorId>> m_dependenciesOf; //!< by operator
+};
+
+/** The only way to make a WorkloadGraph. */
+class WorkloadBuilder
+{
+  public:
+    explicit WorkloadBuilder(uint32_t ranks);
+
+    /** @return a new group; equal (kind, ranks) give the same group */
+    CommGroupPtr AddGroup(GroupKind kind, const std::string& name, std::vector<RankId> ranks);
+    /** Gives a rank its program; @p groups binds the program's slots in order. */
+    void SetProgram(RankId rank, ExecutionGraphPtr program, std::vector<CommGroupPtr> groups);
+    void SetStartTime(RankId rank, Time time);
+
+    /**
+     * Checks and seals: every rank has a program (the missing are named), every slot is bound to a
+     * group that holds the rank, peers and roots are in range, all-to-all-v rows fit the group.
+     * @throws InputError
+     */
+    WorkloadGraphPtr Build();
+
+  private:
+    WorkloadGraph m_graph;
+    std::map<std::pair<GroupKind, std::vector<RankId>>, CommGroupPtr> m_groupIndex;
+};
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_WORKLOAD_BUILDER_H */

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_WORKLOAD_GRAPH_H
+#define ECHO_WORKLOAD_GRAPH_H
+
+#include "ns3/echo-collective-spec.h"
+#include "ns3/echo-comm-group.h"
+#include "ns3/echo-error.h"
+#include "ns3/nstime.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+/** What an operator does. */
+enum class OperatorType : uint8_t
+{
+    COMPUTE,        //!< a kernel
+    COPY,           //!< a device or host copy
+    HOST,           //!< CPU time (kernel launch, framework); runs on a stream of its own
+    COLLECTIVE,     //!< joins a collective of a group
+    POINT_TO_POINT, //!< one send or receive, or a batch that completes as one
+    MARKER,         //!< takes no time; joins dependencies
+};
+
+/** One node of a rank's execution graph; no behaviour. */
+struct Operator
+{
+    OperatorType type{OperatorType::COMPUTE};
+    StreamId stream;
+    uint32_t name{0};          //!< index of its name (ExecutionGraph::GetName)
+    Time duration;             //!< COMPUTE, COPY, HOST: recorded or modelled time alone
+    double flops{0};           //!< COMPUTE: floating-point operations, 0 if unknown
+    double memoryBytes{0};     //!< COMPUTE, COPY: bytes read and written, 0 if unknown
+    uint32_t communication{0}; //!< COLLECTIVE, POINT_TO_POINT: index of its description
+    uint32_t firstDependency{0};
+    uint32_t dependencyCount{0}; //!< operators of other streams that must be done first
+    uint32_t line{0};            //!< source line or node id, for messages; 0 if generated
+};
+
+/**
+ * A communication of an execution graph, relative to a rank so that equal ranks share it: the
+ * group is a slot (each rank binds slots to its own groups), peers are indices in that group.
+ */
+struct CommunicationDescription
+{
+    uint32_t groupSlot{0};
+    CollectiveSpec spec; //!< COLLECTIVE
+    struct Element
+    {
+        bool isSend{true};
+        uint32_t peerIndex{0}; //!< in the slot's group
+        uint64_t bytes{0};
+        int32_t tag{0};
+    };
+    std::vector<Element> elements; //!< POINT_TO_POINT
+};
+
+/**
+ * The sealed program of one class of equal ranks: operators in one array, in an order in which
+ * every operator follows its dependencies; streams list their operators in order.
+ */
+class ExecutionGraph
+{
+  public:
+    const std::vector<Operator>& GetOperators() const
+    {
+        return m_operators;
+    }
+
+    const Operator& GetOperator(OperatorId id) const
+    {
+        return m_operators[id.Get()];
+    }
+
+    uint32_t GetStreamCount() const
+    {
+        return static_cast<uint32_t>(m_streams.size());
+    }
+
+    /** @return the operators of a stream in order */
+    const std::vector<OperatorId>& GetStream(StreamId stream) const
+    {
+        return m_streams[stream.Get()];
+    }
+
+    const std::string& GetStreamName(StreamId stream) const
+    {
+        return m_streamNames[stream.Get()];
+    }
+
+    /** @return position of an operator in its stream */
+    uint32_t GetPosition(OperatorId id) const
+    {
+        return m_positions[id.Get()];
+    }
+
+    /** @return first of the operator's dependencies; there are op.dependencyCount */
+    const OperatorId* GetDependencies(const Operator& op) const
+    {
+        return m_dependencies.data() + op.firstDependency;
+    }
+
+    const CommunicationDescription& GetCommunication(const Operator& op) const
+    {
+        return m_communications[op.communication];
+    }
+
+    const std::string& GetName(const Operator& op) const
+    {
+        return m_names[op.name];
+    }
+
+    uint32_t GetGroupSlotCount() const
+    {
+        return m_groupSlots;
+    }
+
+    /** @return file (or "generated") that the graph came from, for messages */
+    const std::string& GetSource() const
+    {
+        return m_source;
+    }
+
+  private:
+    friend class ExecutionGraphBuilder;
+    std::vector<Operator> m_operators;
+    std::vector<std::vector<OperatorId>> m_streams;
+    std::vector<std::string> m_streamNames;
+    std::vector<uint32_t> m_positions;
+    std::vector<OperatorId> m_dependencies;
+    std::vector<CommunicationDescription> m_communications;
+    std::vector<std::string> m_names;
+    uint32_t m_groupSlots{0};
+    std::string m_source;
+};
+
+using ExecutionGraphPtr = std::shared_ptr<const ExecutionGraph>;
+
+/** The whole job: every rank's program and groups. Equal ranks share one ExecutionGraph. */
+class WorkloadGraph
+{
+  public:
+    uint32_t GetRankCount() const
+    {
+        return static_cast<uint32_t>(m_programs.size());
+    }
+
+    const ExecutionGraphPtr& GetProgram(RankId rank) const
+    {
+        return m_programs[rank.Get()];
+    }
+
+    /** @return the group that a rank binds to a slot */
+    const CommGroupPtr& GetGroup(RankId rank, uint32_t slot) const
+    {
+        return m_bindings[rank.Get()][slot];
+    }
+
+    /** @return all groups, by GroupId */
+    const std::vector<CommGroupPtr>& GetGroups() const
+    {
+        return m_groups;
+    }
+
+    /** @return time at which a rank starts (0 unless ranks are known to start apart) */
+    Time GetStartTime(RankId rank) const
+    {
+        return m_startTimes.empty() ? Time() : m_startTimes[rank.Get()];
+    }
+
+  private:
+    friend class WorkloadBuilder;
+    std::vector<ExecutionGraphPtr> m_programs;         //!< by rank
+    std::vector<std::vector<CommGroupPtr>> m_bindings; //!< by rank, by slot
+    std::vector<CommGroupPtr> m_groups;                //!< by id
+    std::vector<Time> m_startTimes;                    //!< by rank; empty: all zero
+};
+
+using WorkloadGraphPtr = std::shared_ptr<const WorkloadGraph>;
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_WORKLOAD_GRAPH_H */

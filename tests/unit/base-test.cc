@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "ns3/echo-comm-group.h"
+#include "ns3/echo-error.h"
+#include "ns3/echo-units.h"
+#include "ns3/echo-yaml.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace ns3;
+using namespace ns3::echo;
+using testing::HasSubstr;
+
+namespace
+{
+
+TEST(Units, BytesAreBinaryOrDecimalAsWritten)
+{
+    EXPECT_EQ(ParseBytes("64MiB"), 67108864u);
+    EXPECT_EQ(ParseBytes("4 MB"), 4000000u);
+    EXPECT_EQ(ParseBytes("1.5GiB"), 1610612736u);
+    EXPECT_EQ(ParseBytes("0"), 0u);
+    EXPECT_EQ(ParseBytes("9007199254740993"), 9007199254740993u); // above 2^53
+    for (const char* bad :
+         {"", "MiB", "-1", "1.5", "64mib", "1e6", "0x10", "nan", "1.2.3KB", "64 MiB x"})
+    {
+        EXPECT_THROW(ParseBytes(bad), InputError) << bad;
+    }
+}
+
+TEST(Units, RatesAreDecimalBits)
+{
+    EXPECT_EQ(ParseRate("400Gbps").GetBitRate(), 400000000000u);
+    EXPECT_EQ(ParseRate("3.6Tbps").GetBitRate(), 3600000000000u); // ns-3 itself aborts on this
+    EXPECT_EQ(ParseRate("50GB/s").GetBitRate(), 400000000000u);
+    for (const char* bad : {"", "400", "0Gbps", "-1Gbps", "fast", "1e30Gbps"})
+    {
+        EXPECT_THROW(ParseRate(bad), InputError) << bad;
+    }
+}
+
+TEST(Units, TimesArePicoseconds)
+{
+    EXPECT_EQ(ParseTime("500ns").GetPicoSeconds(), 500000);
+    EXPECT_EQ(ParseTime("1.5us").GetPicoSeconds(), 1500000);
+    EXPECT_EQ(ParseTime("0s").GetPicoSeconds(), 0);
+    EXPECT_EQ(Microseconds(PicoSeconds(1234567)), "1.234567");
+    EXPECT_EQ(Microseconds(PicoSeconds(-5)), "-0.000005");
+    for (const char* bad : {"", "5", "-5ns", "ns", "5 minutes"})
+    {
+        EXPECT_THROW(ParseTime(bad), InputError) << bad;
+    }
+}
+
+TEST(CommGroup, KnowsItsMembers)
+{
+    CommGroup group(GroupId(0), GroupKind::DATA, "dp0", {RankId(5), RankId(1), RankId(9)});
+    EXPECT_EQ(group.IndexOf(RankId(1)), 1u);
+    EXPECT_EQ(group.IndexOf(RankId(9)), 2u);
+    EXPECT_EQ(group.IndexOf(RankId(2)), 3u);
+    EXPECT_THROW(CommGroup(GroupId(0), GroupKind::DATA, "dp0", {}), InputError);
+    EXPECT_THROW(CommGroup(GroupId(0), GroupKind::DATA, "dp0", {RankId(1), RankId(1)}), InputError);
+}
+
+std::string MessageOf(const std::function<void()>& action)
+{
+    try
+    {
+        action();
+    }
+    catch (const InputError& error)
+    {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(Yaml, NamesFileLineKeyFoundExpected)
+{
+    YamlNode root = YamlNode::LoadText("a: 1\nb:\n  c: fast\n  d: 2\n", "x.yaml");
+    EXPECT_EQ(MessageOf([&] { root.Get("b").Get("c").AsRate(); }),
+              "x.yaml:3: b.c: found 'fast', expected a rate above zero such as 400Gbps, 3.6Tbps or "
+              "50GB/s");
+    YamlNode b = root.Get("b");
+    b.Has("c");
+    EXPECT_EQ(MessageOf([&] { b.RefuseUnknownKeys(); }),
+              "x.yaml:4: b: found unknown key 'd', expected one of c");
+    EXPECT_THAT(MessageOf([] { YamlNode::LoadText("a: 1\na: 2\n", "y.yaml"); }),
+                HasSubstr("y.yaml:2: found key 'a' twice"));
+    EXPECT_THAT(MessageOf([] { YamlNode::LoadText("a: [1\n", "z.yaml"); }), HasSubstr("z.yaml:"));
+    EXPECT_THAT(MessageOf([] { YamlNode::LoadFile("no-such-file.yaml"); }),
+                HasSubstr("no-such-file.yaml"));
+}
+
+TEST(Yaml, SetMakesMapsOnTheWay)
+{
+    YamlNode root = YamlNode::LoadText("a: {b: 1}\n", "x.yaml");
+    root.Set("a.b", "2");
+    root.Set("n.m.k", "64MiB");
+    EXPECT_EQ(root.Get("a").Get("b").AsInteger(0, 9), 2);
+    EXPECT_EQ(root.Get("n").Get("m").Get("k").AsBytes(), 67108864u);
+    EXPECT_THROW(root.Set("a.b.c", "1"), InputError);
+    EXPECT_THROW(root.Set("a..c", "1"), InputError);
+}
+
+} // namespace
