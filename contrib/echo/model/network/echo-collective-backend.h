@@ -21,6 +21,8 @@ namespace ns3
 namespace echo
 {
 
+class CollectiveBackend;
+
 /** One instance of a collective, or one matched pair, from first join to last completion. */
 struct CollectiveInstance
 {
@@ -35,9 +37,12 @@ struct CollectiveInstance
     };
 
     CollectiveId id;
-    uint32_t sequence{0}; //!< the how-manieth on its group (or pair), from 0; stable across runs
-    CollectivePlan plan;  //!< spec agreed by all; layout; choice set before DoStart
-    std::vector<Member> members; //!< by index in the group; send/recv: 0 sender, 1 receiver
+    uint32_t sequence{0}; //!< the how-manieth on its group (or pair and tag), from 0; same each run
+    GroupId pairGroup;    //!< send/recv: the group that the pair was matched in
+    int32_t tag{0};       //!< send/recv: the tag that matched
+    CollectiveBackend* owner{nullptr}; //!< that matched it and is told of completions
+    CollectivePlan plan;               //!< spec agreed by all; layout; choice set before DoStart
+    std::vector<Member> members;       //!< by index in the group; send/recv: 0 sender, 1 receiver
     uint32_t joined{0};
     uint32_t done{0};
     Time start;              //!< last join
