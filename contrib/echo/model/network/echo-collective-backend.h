@@ -21,6 +21,8 @@ namespace ns3
 namespace echo
 {
 
+class CollectiveBackend;
+
 /** One instance of a collective, or one matched pair, from first join to last completion. */
 struct CollectiveInstance
 {
@@ -31,13 +33,17 @@ struct CollectiveInstance
         Time joinTime;
         CollectiveSpec spec;
         std::string origin;                              //!< operator's name, for messages
+        std::function<void()> onStarted;                 //!< may be empty; fires at the last join
         std::function<void(CollectiveInstance&)> onDone; //!< fires once
     };
 
     CollectiveId id;
-    uint32_t sequence{0}; //!< the how-manieth on its group (or pair), from 0; stable across runs
-    CollectivePlan plan;  //!< spec agreed by all; layout; choice set before DoStart
-    std::vector<Member> members; //!< by index in the group; send/recv: 0 sender, 1 receiver
+    uint32_t sequence{0}; //!< the how-manieth on its group (or pair and tag), from 0; same each run
+    GroupId pairGroup;    //!< send/recv: the group that the pair was matched in
+    int32_t tag{0};       //!< send/recv: the tag that matched
+    CollectiveBackend* owner{nullptr}; //!< that matched it and is told of completions
+    CollectivePlan plan;               //!< spec agreed by all; layout; choice set before DoStart
+    std::vector<Member> members;       //!< by index in the group; send/recv: 0 sender, 1 receiver
     uint32_t joined{0};
     uint32_t done{0};
     Time start;              //!< last join
@@ -66,6 +72,11 @@ class CollectiveBackend : public Object
 {
   public:
     using DoneCallback = std::function<void(const CommunicationTimes&)>;
+    /**
+     * Fires once, at the time that CommunicationTimes::start will say: the last member (of a
+     * batch: of its last pair) has joined. Before the DoneCallback; maybe from inside Join.
+     */
+    using StartedCallback = std::function<void()>;
 
     static TypeId GetTypeId();
     CollectiveBackend();
@@ -84,7 +95,8 @@ class CollectiveBackend : public Object
               const CommGroupPtr& group,
               RankId rank,
               const std::string& origin,
-              DoneCallback done);
+              DoneCallback done,
+              StartedCallback started = nullptr);
 
     /**
      * One rank reaches a send, a receive or a batch now; @p done fires when all are done, with
@@ -96,7 +108,8 @@ class CollectiveBackend : public Object
                           const CommGroupPtr& group,
                           RankId rank,
                           const std::string& origin,
-                          DoneCallback done);
+                          DoneCallback done,
+                          StartedCallback started = nullptr);
 
     /** @return one line for each unfinished instance: what, who joined, who is missing */
     std::vector<std::string> DescribeUnfinished() const;

@@ -56,7 +56,10 @@ class Topology
 
     /** @throws InputError if the name is taken */
     DeviceId AddDevice(DeviceRole role, const std::string& name, HostId host, uint32_t index);
-    /** @throws InputError if a == b or the rate is zero */
+    /**
+     * @throws InputError if a == b, the rate is zero, the delay is negative, or a device other than
+     * a NIC would be joined to something outside its host
+     */
     LinkId AddLink(DeviceId a, DeviceId b, DataRate rate, Time delay);
     /**
      * Ends building and checks: at least one GPU; hosts, GPU and NIC numbers dense from 0.
@@ -79,6 +82,8 @@ class Topology
     const std::vector<DeviceId>& GetGpus(HostId host) const;
     /** @return NICs of a host in index order */
     const std::vector<DeviceId>& GetNics(HostId host) const;
+    /** @return true if GPUs of the host are joined by an NVSwitch */
+    bool HasNvSwitch(HostId host) const;
     /** @return the NIC that serves a GPU: linked to it, else index * nics / gpus; invalid if none
      */
     DeviceId GetNicOf(DeviceId gpu) const;
