@@ -33,6 +33,7 @@ struct CollectiveInstance
         Time joinTime;
         CollectiveSpec spec;
         std::string origin;                              //!< operator's name, for messages
+        std::function<void()> onStarted;                 //!< may be empty; fires at the last join
         std::function<void(CollectiveInstance&)> onDone; //!< fires once
     };
 
@@ -71,6 +72,11 @@ class CollectiveBackend : public Object
 {
   public:
     using DoneCallback = std::function<void(const CommunicationTimes&)>;
+    /**
+     * Fires once, at the time that CommunicationTimes::start will say: the last member (of a
+     * batch: of its last pair) has joined. Before the DoneCallback; maybe from inside Join.
+     */
+    using StartedCallback = std::function<void()>;
 
     static TypeId GetTypeId();
     CollectiveBackend();
@@ -89,7 +95,8 @@ class CollectiveBackend : public Object
               const CommGroupPtr& group,
               RankId rank,
               const std::string& origin,
-              DoneCallback done);
+              DoneCallback done,
+              StartedCallback started = nullptr);
 
     /**
      * One rank reaches a send, a receive or a batch now; @p done fires when all are done, with
@@ -101,7 +108,8 @@ class CollectiveBackend : public Object
                           const CommGroupPtr& group,
                           RankId rank,
                           const std::string& origin,
-                          DoneCallback done);
+                          DoneCallback done,
+                          StartedCallback started = nullptr);
 
     /** @return one line for each unfinished instance: what, who joined, who is missing */
     std::vector<std::string> DescribeUnfinished() const;
