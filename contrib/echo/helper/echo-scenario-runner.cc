@@ -2,6 +2,7 @@
 #include "echo-scenario-runner.h"
 
 #include "ns3/config.h"
+#include "ns3/double.h"
 #include "ns3/echo-constant-slowdown.h"
 #include "ns3/echo-error.h"
 #include "ns3/echo-recorded-compute-model.h"
@@ -9,7 +10,6 @@
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/double.h"
 
 #include <algorithm>
 
@@ -27,8 +27,7 @@ const uint32_t MAX_CONTENTION_PASSES = 4; //!< one analytical, three with what i
 class TotalsSink : public RecordSink
 {
   public:
-    explicit TotalsSink(RecordSink& next)
-        : m_next(next)
+    explicit TotalsSink(RecordSink& next) : m_next(next)
     {
     }
 
@@ -82,8 +81,7 @@ class ProgressSink : public RecordSink
 {
   public:
     ProgressSink(RecordSink& next, std::function<void()> tell)
-        : m_next(next),
-          m_tell(std::move(tell))
+        : m_next(next), m_tell(std::move(tell))
     {
     }
 
@@ -129,8 +127,7 @@ class ProgressSink : public RecordSink
     uint64_t m_count{0};
 };
 
-PlacementPtr
-MakePlacement(const Scenario& scenario)
+PlacementPtr MakePlacement(const Scenario& scenario)
 {
     const uint32_t ranks = scenario.workload->GetRankCount();
     const TopologyPtr topology = scenario.cluster.topology;
@@ -149,8 +146,7 @@ MakePlacement(const Scenario& scenario)
                                                  : Placement::Linear(topology, ranks));
 }
 
-BackendSettings
-SettingsOf(const Scenario& scenario)
+BackendSettings SettingsOf(const Scenario& scenario)
 {
     BackendSettings settings;
     settings.seed = scenario.seed;
@@ -171,8 +167,7 @@ struct SimulatorGuard
 
 } // namespace
 
-ScenarioRunner::ScenarioRunner(Scenario scenario)
-    : m_scenario(std::move(scenario))
+ScenarioRunner::ScenarioRunner(Scenario scenario) : m_scenario(std::move(scenario))
 {
     ApplyGlobals();
     m_placement = MakePlacement(m_scenario);
@@ -181,8 +176,7 @@ ScenarioRunner::ScenarioRunner(Scenario scenario)
     m_warnings = health.GetWarnings();
 }
 
-void
-ScenarioRunner::ApplyGlobals() const
+void ScenarioRunner::ApplyGlobals() const
 {
     RngSeedManager::SetSeed(static_cast<uint32_t>(m_scenario.seed));
     for (const auto& [name, value] : m_scenario.attributes)
@@ -196,12 +190,11 @@ ScenarioRunner::ApplyGlobals() const
     }
 }
 
-RunRecord
-ScenarioRunner::RunOnce(Fidelity fidelity,
-                        Ptr<FidelityPolicy> policy,
-                        RecordSink& sink,
-                        const std::function<void(const TrainingJob&)>& progress,
-                        const std::function<void(Ptr<CollectiveBackend>)>& inspect)
+RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
+                                  Ptr<FidelityPolicy> policy,
+                                  RecordSink& sink,
+                                  const std::function<void(const TrainingJob&)>& progress,
+                                  const std::function<void(Ptr<CollectiveBackend>)>& inspect)
 {
     SimulatorGuard guard;
     TotalsSink totals(sink);
@@ -281,8 +274,7 @@ ScenarioRunner::RunOnce(Fidelity fidelity,
     return run;
 }
 
-Fidelity
-ScenarioRunner::ChooseContendedFidelity(uint64_t packetHops)
+Fidelity ScenarioRunner::ChooseContendedFidelity(uint64_t packetHops)
 {
     if (m_scenario.hybrid.contended != "auto")
     {
@@ -299,9 +291,8 @@ ScenarioRunner::ChooseContendedFidelity(uint64_t packetHops)
     return Fidelity::FLOW;
 }
 
-RunRecord
-ScenarioRunner::RunWithContentionPolicy(const SinkMaker& makeSink,
-                                        const ProgressCallback& progress)
+RunRecord ScenarioRunner::RunWithContentionPolicy(const SinkMaker& makeSink,
+                                                  const ProgressCallback& progress)
 {
     std::set<InstanceKey> contended;
     Fidelity contendedFidelity = Fidelity::PACKET;
@@ -313,18 +304,17 @@ ScenarioRunner::RunWithContentionPolicy(const SinkMaker& makeSink,
         std::set<InstanceKey> found;
         uint64_t packetHops = 0;
         RecordSink& sink = makeSink();
-        run = RunOnce(
-            Fidelity::HYBRID,
-            policy,
-            sink,
-            progress ? std::function<void(const TrainingJob&)>(
-                           [&](const TrainingJob& job) { progress(job, pass); })
-                     : nullptr,
-            [&](Ptr<CollectiveBackend> backend) {
-                const auto hybrid = DynamicCast<HybridBackend>(backend);
-                found = hybrid->GetContended();
-                packetHops = hybrid->GetContendedPacketHops(m_scenario.network.mtuBytes);
-            });
+        run = RunOnce(Fidelity::HYBRID,
+                      policy,
+                      sink,
+                      progress ? std::function<void(const TrainingJob&)>(
+                                     [&](const TrainingJob& job) { progress(job, pass); })
+                               : nullptr,
+                      [&](Ptr<CollectiveBackend> backend) {
+                          const auto hybrid = DynamicCast<HybridBackend>(backend);
+                          found = hybrid->GetContended();
+                          packetHops = hybrid->GetContendedPacketHops(m_scenario.network.mtuBytes);
+                      });
         const size_t before = contended.size();
         contended.insert(found.begin(), found.end());
         if (contended.size() == before)
@@ -339,8 +329,7 @@ ScenarioRunner::RunWithContentionPolicy(const SinkMaker& makeSink,
     return run;
 }
 
-RunRecord
-ScenarioRunner::Run(const SinkMaker& makeSink, const ProgressCallback& progress)
+RunRecord ScenarioRunner::Run(const SinkMaker& makeSink, const ProgressCallback& progress)
 {
     RunRecord run;
     if (m_scenario.fidelity == Fidelity::HYBRID && m_scenario.hybrid.policy == "contention")

@@ -67,9 +67,9 @@ class ScenarioRunner
     Fidelity ChooseContendedFidelity(uint64_t packetHops);
     void ApplyGlobals() const;
 
-    Scenario m_scenario;        //!< as read
-    PlacementPtr m_placement;   //!< ranks on GPUs
-    std::string m_healthReport; //!< of the workload
+    Scenario m_scenario;                 //!< as read
+    PlacementPtr m_placement;            //!< ranks on GPUs
+    std::string m_healthReport;          //!< of the workload
     std::vector<std::string> m_warnings; //!< for the summary
 };
 
