@@ -98,8 +98,31 @@ class CollectiveAlgorithm : public Object
     virtual std::vector<Connection> GetConnections(const CollectivePlan& plan) const = 0;
 };
 
-/** @return a new algorithm object of that kind (never AUTO), made by its TypeId */
+/**
+ * @return a new algorithm object of that kind (never AUTO), made by its TypeId
+ * @throws UnsupportedError if no such TypeId is registered
+ */
 Ptr<CollectiveAlgorithm> CreateCollectiveAlgorithm(CollectiveAlgorithmKind kind);
+
+/** Payload of one message of a barrier, bytes. */
+constexpr uint64_t BARRIER_BYTES = 8;
+
+/**
+ * @return bytes of part @p index when @p bytes are cut into @p parts as evenly as whole bytes
+ *         allow: the first `bytes % parts` parts get one byte more
+ */
+uint64_t PartBytes(uint64_t bytes, uint32_t parts, uint32_t index);
+
+/**
+ * @return bytes that member @p source has for member @p destination of an all-to-all(-v)
+ */
+uint64_t PairBytes(const CollectivePlan& plan, uint32_t source, uint32_t destination);
+
+/**
+ * @return the payload that all members together send to others, in closed form: it is the sum over
+ *         GetConnections() of the plan's algorithm
+ */
+uint64_t PayloadBytes(const CollectivePlan& plan);
 
 } // namespace echo
 } // namespace ns3
