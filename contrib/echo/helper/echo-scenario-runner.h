@@ -35,7 +35,7 @@ class ScenarioRunner
     explicit ScenarioRunner(Scenario scenario);
 
     /**
-     * @return what the run was; also given to the last sink
+     * @return what the run was, without its cost; OnRun of the last sink is the caller's
      * @throws InputError, UnsupportedError before time zero; StallError if work is left
      */
     RunRecord Run(const SinkMaker& makeSink, const ProgressCallback& progress = nullptr);
