@@ -45,8 +45,7 @@ class CostMeter
 
 } // namespace
 
-LayeredGraph
-MakeLayeredGraph(const Topology& topology)
+LayeredGraph MakeLayeredGraph(const Topology& topology)
 {
     LayeredGraph graph;
     for (uint32_t i = 0; i < topology.GetDeviceCount(); ++i)
@@ -62,8 +61,7 @@ MakeLayeredGraph(const Topology& topology)
     return graph;
 }
 
-int
-RunCommand::Run()
+int RunCommand::Run()
 {
     CostMeter cost;
     Scenario scenario = ReadScenario(file, overrides);
