@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-scenario-runner.h"
 
-#include "ns3/config.h"
+#include "echo-scenario-setup.h"
+
 #include "ns3/double.h"
 #include "ns3/echo-constant-slowdown.h"
 #include "ns3/echo-error.h"
 #include "ns3/echo-recorded-compute-model.h"
 #include "ns3/echo-workload-health.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
-#include "ns3/string.h"
 
 #include <algorithm>
 
@@ -127,35 +126,6 @@ class ProgressSink : public RecordSink
     uint64_t m_count{0};
 };
 
-PlacementPtr MakePlacement(const Scenario& scenario)
-{
-    const uint32_t ranks = scenario.workload->GetRankCount();
-    const TopologyPtr topology = scenario.cluster.topology;
-    if (!scenario.placementGpus.empty())
-    {
-        if (scenario.placementGpus.size() != ranks)
-        {
-            throw InputError({scenario.file, 0, "placement.gpus"},
-                             std::to_string(scenario.placementGpus.size()) + " GPUs",
-                             std::to_string(ranks) + ", one for each rank of the workload");
-        }
-        return std::make_shared<const Placement>(topology, scenario.placementGpus);
-    }
-    return std::make_shared<const Placement>(scenario.placementOrder == "round-robin"
-                                                 ? Placement::RoundRobin(topology, ranks)
-                                                 : Placement::Linear(topology, ranks));
-}
-
-BackendSettings SettingsOf(const Scenario& scenario)
-{
-    BackendSettings settings;
-    settings.seed = scenario.seed;
-    settings.profile = scenario.profile;
-    settings.collective = scenario.collective;
-    settings.network = scenario.network;
-    return settings;
-}
-
 /** Ends a simulation also when an exception leaves it. */
 struct SimulatorGuard
 {
@@ -169,25 +139,11 @@ struct SimulatorGuard
 
 ScenarioRunner::ScenarioRunner(Scenario scenario) : m_scenario(std::move(scenario))
 {
-    ApplyGlobals();
-    m_placement = MakePlacement(m_scenario);
+    ApplyScenarioGlobals(m_scenario);
+    m_placement = MakeScenarioPlacement(m_scenario);
     const WorkloadHealth health(*m_scenario.workload);
     m_healthReport = health.ToString();
     m_warnings = health.GetWarnings();
-}
-
-void ScenarioRunner::ApplyGlobals() const
-{
-    RngSeedManager::SetSeed(static_cast<uint32_t>(m_scenario.seed));
-    for (const auto& [name, value] : m_scenario.attributes)
-    {
-        if (!Config::SetDefaultFailSafe(name, StringValue(value)))
-        {
-            throw InputError({m_scenario.file, 0, "attributes." + name},
-                             "'" + value + "'",
-                             "an attribute of an ns-3 type and a value that it takes");
-        }
-    }
 }
 
 RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
@@ -201,7 +157,7 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
     Ptr<TrainingJob> job = CreateObject<TrainingJob>();
     ProgressSink observed(totals,
                           progress ? std::function<void()>([&] { progress(*job); }) : nullptr);
-    EchoBackendHelper helper(m_scenario.cluster, m_placement, SettingsOf(m_scenario));
+    EchoBackendHelper helper(m_scenario.cluster, m_placement, MakeBackendSettings(m_scenario));
     Ptr<CollectiveBackend> backend = helper.Create(fidelity, policy, &observed);
 
     Ptr<RecordedComputeModel> compute = CreateObject<RecordedComputeModel>();

@@ -65,7 +65,6 @@ class ScenarioRunner
                       const std::function<void(Ptr<CollectiveBackend>)>& inspect);
     RunRecord RunWithContentionPolicy(const SinkMaker& makeSink, const ProgressCallback& progress);
     Fidelity ChooseContendedFidelity(uint64_t packetHops);
-    void ApplyGlobals() const;
 
     Scenario m_scenario;                 //!< as read
     PlacementPtr m_placement;            //!< ranks on GPUs
