@@ -6,8 +6,7 @@
 
 using namespace ns3::echo;
 
-int
-main(int argc, char* argv[])
+int main(int argc, char* argv[])
 {
     return RunProgram([&] {
         RunCommand command;

@@ -41,11 +41,10 @@ struct DestroyAtEnd
     }
 };
 
-void
-JoinAll(const CollectiveSpec& spec,
-        const std::vector<std::vector<uint64_t>>& splits,
-        const CommGroupPtr& group,
-        CollectiveBackend& backend)
+void JoinAll(const CollectiveSpec& spec,
+             const std::vector<std::vector<uint64_t>>& splits,
+             const CommGroupPtr& group,
+             CollectiveBackend& backend)
 {
     const auto ignore = [](const CommunicationTimes&) {};
     if (spec.kind == CollectiveKind::SEND_RECV)
@@ -53,11 +52,8 @@ JoinAll(const CollectiveSpec& spec,
         const RankId sender = group->GetRank(0);
         const RankId receiver = group->GetRank(1);
         backend.JoinPointToPoint({{true, receiver, spec.bytes, 0}}, group, sender, "send", ignore);
-        backend.JoinPointToPoint({{false, sender, spec.bytes, 0}},
-                                 group,
-                                 receiver,
-                                 "receive",
-                                 ignore);
+        backend.JoinPointToPoint(
+            {{false, sender, spec.bytes, 0}}, group, receiver, "receive", ignore);
         return;
     }
     for (uint32_t member = 0; member < group->GetSize(); ++member)
@@ -91,14 +87,11 @@ CollectiveExperiment::CollectiveExperiment(const Cluster& cluster,
 CollectiveExperiment::CollectiveExperiment(const Cluster& cluster,
                                            PlacementPtr placement,
                                            BackendSettings settings)
-    : m_cluster(cluster),
-      m_placement(std::move(placement)),
-      m_settings(std::move(settings))
+    : m_cluster(cluster), m_placement(std::move(placement)), m_settings(std::move(settings))
 {
 }
 
-ExperimentResult
-CollectiveExperiment::Run(const CollectiveSpec& spec, Fidelity fidelity) const
+ExperimentResult CollectiveExperiment::Run(const CollectiveSpec& spec, Fidelity fidelity) const
 {
     std::vector<RankId> ranks;
     for (uint32_t rank = 0; rank < m_placement->GetRankCount(); ++rank)
@@ -110,11 +103,10 @@ CollectiveExperiment::Run(const CollectiveSpec& spec, Fidelity fidelity) const
     return Run(spec, {}, group, fidelity);
 }
 
-ExperimentResult
-CollectiveExperiment::Run(const CollectiveSpec& spec,
-                          const std::vector<std::vector<uint64_t>>& splits,
-                          CommGroupPtr group,
-                          Fidelity fidelity) const
+ExperimentResult CollectiveExperiment::Run(const CollectiveSpec& spec,
+                                           const std::vector<std::vector<uint64_t>>& splits,
+                                           CommGroupPtr group,
+                                           Fidelity fidelity) const
 {
     if (fidelity == Fidelity::HYBRID)
     {

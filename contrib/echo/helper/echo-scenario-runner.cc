@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-scenario-runner.h"
 
-#include "ns3/config.h"
+#include "echo-scenario-setup.h"
+
+#include "ns3/double.h"
 #include "ns3/echo-constant-slowdown.h"
 #include "ns3/echo-error.h"
 #include "ns3/echo-recorded-compute-model.h"
 #include "ns3/echo-workload-health.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
-#include "ns3/string.h"
-#include "ns3/double.h"
 
 #include <algorithm>
 
@@ -27,8 +26,7 @@ const uint32_t MAX_CONTENTION_PASSES = 4; //!< one analytical, three with what i
 class TotalsSink : public RecordSink
 {
   public:
-    explicit TotalsSink(RecordSink& next)
-        : m_next(next)
+    explicit TotalsSink(RecordSink& next) : m_next(next)
     {
     }
 
@@ -82,8 +80,7 @@ class ProgressSink : public RecordSink
 {
   public:
     ProgressSink(RecordSink& next, std::function<void()> tell)
-        : m_next(next),
-          m_tell(std::move(tell))
+        : m_next(next), m_tell(std::move(tell))
     {
     }
 
@@ -129,37 +126,6 @@ class ProgressSink : public RecordSink
     uint64_t m_count{0};
 };
 
-PlacementPtr
-MakePlacement(const Scenario& scenario)
-{
-    const uint32_t ranks = scenario.workload->GetRankCount();
-    const TopologyPtr topology = scenario.cluster.topology;
-    if (!scenario.placementGpus.empty())
-    {
-        if (scenario.placementGpus.size() != ranks)
-        {
-            throw InputError({scenario.file, 0, "placement.gpus"},
-                             std::to_string(scenario.placementGpus.size()) + " GPUs",
-                             std::to_string(ranks) + ", one for each rank of the workload");
-        }
-        return std::make_shared<const Placement>(topology, scenario.placementGpus);
-    }
-    return std::make_shared<const Placement>(scenario.placementOrder == "round-robin"
-                                                 ? Placement::RoundRobin(topology, ranks)
-                                                 : Placement::Linear(topology, ranks));
-}
-
-BackendSettings
-SettingsOf(const Scenario& scenario)
-{
-    BackendSettings settings;
-    settings.seed = scenario.seed;
-    settings.profile = scenario.profile;
-    settings.collective = scenario.collective;
-    settings.network = scenario.network;
-    return settings;
-}
-
 /** Ends a simulation also when an exception leaves it. */
 struct SimulatorGuard
 {
@@ -171,44 +137,27 @@ struct SimulatorGuard
 
 } // namespace
 
-ScenarioRunner::ScenarioRunner(Scenario scenario)
-    : m_scenario(std::move(scenario))
+ScenarioRunner::ScenarioRunner(Scenario scenario) : m_scenario(std::move(scenario))
 {
-    ApplyGlobals();
-    m_placement = MakePlacement(m_scenario);
+    ApplyScenarioGlobals(m_scenario);
+    m_placement = MakeScenarioPlacement(m_scenario);
     const WorkloadHealth health(*m_scenario.workload);
     m_healthReport = health.ToString();
     m_warnings = health.GetWarnings();
 }
 
-void
-ScenarioRunner::ApplyGlobals() const
-{
-    RngSeedManager::SetSeed(static_cast<uint32_t>(m_scenario.seed));
-    for (const auto& [name, value] : m_scenario.attributes)
-    {
-        if (!Config::SetDefaultFailSafe(name, StringValue(value)))
-        {
-            throw InputError({m_scenario.file, 0, "attributes." + name},
-                             "'" + value + "'",
-                             "an attribute of an ns-3 type and a value that it takes");
-        }
-    }
-}
-
-RunRecord
-ScenarioRunner::RunOnce(Fidelity fidelity,
-                        Ptr<FidelityPolicy> policy,
-                        RecordSink& sink,
-                        const std::function<void(const TrainingJob&)>& progress,
-                        const std::function<void(Ptr<CollectiveBackend>)>& inspect)
+RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
+                                  Ptr<FidelityPolicy> policy,
+                                  RecordSink& sink,
+                                  const std::function<void(const TrainingJob&)>& progress,
+                                  const std::function<void(Ptr<CollectiveBackend>)>& inspect)
 {
     SimulatorGuard guard;
     TotalsSink totals(sink);
     Ptr<TrainingJob> job = CreateObject<TrainingJob>();
     ProgressSink observed(totals,
                           progress ? std::function<void()>([&] { progress(*job); }) : nullptr);
-    EchoBackendHelper helper(m_scenario.cluster, m_placement, SettingsOf(m_scenario));
+    EchoBackendHelper helper(m_scenario.cluster, m_placement, MakeBackendSettings(m_scenario));
     Ptr<CollectiveBackend> backend = helper.Create(fidelity, policy, &observed);
 
     Ptr<RecordedComputeModel> compute = CreateObject<RecordedComputeModel>();
@@ -281,8 +230,7 @@ ScenarioRunner::RunOnce(Fidelity fidelity,
     return run;
 }
 
-Fidelity
-ScenarioRunner::ChooseContendedFidelity(uint64_t packetHops)
+Fidelity ScenarioRunner::ChooseContendedFidelity(uint64_t packetHops)
 {
     if (m_scenario.hybrid.contended != "auto")
     {
@@ -299,9 +247,8 @@ ScenarioRunner::ChooseContendedFidelity(uint64_t packetHops)
     return Fidelity::FLOW;
 }
 
-RunRecord
-ScenarioRunner::RunWithContentionPolicy(const SinkMaker& makeSink,
-                                        const ProgressCallback& progress)
+RunRecord ScenarioRunner::RunWithContentionPolicy(const SinkMaker& makeSink,
+                                                  const ProgressCallback& progress)
 {
     std::set<InstanceKey> contended;
     Fidelity contendedFidelity = Fidelity::PACKET;
@@ -313,18 +260,17 @@ ScenarioRunner::RunWithContentionPolicy(const SinkMaker& makeSink,
         std::set<InstanceKey> found;
         uint64_t packetHops = 0;
         RecordSink& sink = makeSink();
-        run = RunOnce(
-            Fidelity::HYBRID,
-            policy,
-            sink,
-            progress ? std::function<void(const TrainingJob&)>(
-                           [&](const TrainingJob& job) { progress(job, pass); })
-                     : nullptr,
-            [&](Ptr<CollectiveBackend> backend) {
-                const auto hybrid = DynamicCast<HybridBackend>(backend);
-                found = hybrid->GetContended();
-                packetHops = hybrid->GetContendedPacketHops(m_scenario.network.mtuBytes);
-            });
+        run = RunOnce(Fidelity::HYBRID,
+                      policy,
+                      sink,
+                      progress ? std::function<void(const TrainingJob&)>(
+                                     [&](const TrainingJob& job) { progress(job, pass); })
+                               : nullptr,
+                      [&](Ptr<CollectiveBackend> backend) {
+                          const auto hybrid = DynamicCast<HybridBackend>(backend);
+                          found = hybrid->GetContended();
+                          packetHops = hybrid->GetContendedPacketHops(m_scenario.network.mtuBytes);
+                      });
         const size_t before = contended.size();
         contended.insert(found.begin(), found.end());
         if (contended.size() == before)
@@ -339,8 +285,7 @@ ScenarioRunner::RunWithContentionPolicy(const SinkMaker& makeSink,
     return run;
 }
 
-RunRecord
-ScenarioRunner::Run(const SinkMaker& makeSink, const ProgressCallback& progress)
+RunRecord ScenarioRunner::Run(const SinkMaker& makeSink, const ProgressCallback& progress)
 {
     RunRecord run;
     if (m_scenario.fidelity == Fidelity::HYBRID && m_scenario.hybrid.policy == "contention")

@@ -35,7 +35,7 @@ class ScenarioRunner
     explicit ScenarioRunner(Scenario scenario);
 
     /**
-     * @return what the run was; also given to the last sink
+     * @return what the run was, without its cost; OnRun of the last sink is the caller's
      * @throws InputError, UnsupportedError before time zero; StallError if work is left
      */
     RunRecord Run(const SinkMaker& makeSink, const ProgressCallback& progress = nullptr);
@@ -65,11 +65,10 @@ class ScenarioRunner
                       const std::function<void(Ptr<CollectiveBackend>)>& inspect);
     RunRecord RunWithContentionPolicy(const SinkMaker& makeSink, const ProgressCallback& progress);
     Fidelity ChooseContendedFidelity(uint64_t packetHops);
-    void ApplyGlobals() const;
 
-    Scenario m_scenario;        //!< as read
-    PlacementPtr m_placement;   //!< ranks on GPUs
-    std::string m_healthReport; //!< of the workload
+    Scenario m_scenario;                 //!< as read
+    PlacementPtr m_placement;            //!< ranks on GPUs
+    std::string m_healthReport;          //!< of the workload
     std::vector<std::string> m_warnings; //!< for the summary
 };
 
