@@ -47,7 +47,7 @@ class Job
 
     WorkloadHealth Check()
     {
-        return CheckWorkload(*m_builder.Build());
+        return WorkloadHealth(*m_builder.Build());
     }
 
     std::string Message()
@@ -128,19 +128,20 @@ TEST(WorkloadHealth, CountsWhatIsThere)
         });
     }
     const WorkloadHealth health = job.Check();
-    EXPECT_EQ(health.ranks, 2u);
-    EXPECT_EQ(health.programs, 2u);
-    EXPECT_EQ(health.mostStreams, 4u);
-    EXPECT_THAT(health.operators, ElementsAre(2, 0, 2, 8, 2, 0));
-    ASSERT_EQ(health.uses.size(), 4u);
-    EXPECT_EQ(health.uses[0].kind, CollectiveKind::ALL_REDUCE);
-    EXPECT_EQ(health.uses[0].instances, 2u);
-    EXPECT_EQ(health.uses[0].bytes, 5 * MIB);
-    EXPECT_EQ(health.uses[2].kind, CollectiveKind::SEND_RECV);
-    EXPECT_EQ(health.uses[2].instances, 1u);
-    EXPECT_EQ(health.uses[2].bytes, 3 * MIB);
-    EXPECT_THAT(health.warnings, IsEmpty());
-    const std::string text = health.ToText();
+    EXPECT_EQ(health.GetRankCount(), 2u);
+    EXPECT_EQ(health.GetProgramCount(), 2u);
+    EXPECT_EQ(health.GetOperatorCount(OperatorType::COMPUTE), 2u);
+    EXPECT_EQ(health.GetOperatorCount(OperatorType::COLLECTIVE), 8u);
+    EXPECT_EQ(health.GetOperatorCount(OperatorType::COPY), 0u);
+    ASSERT_EQ(health.GetUses().size(), 4u);
+    EXPECT_EQ(health.GetUses()[0].kind, CollectiveKind::ALL_REDUCE);
+    EXPECT_EQ(health.GetUses()[0].instances, 2u);
+    EXPECT_EQ(health.GetUses()[0].bytes, 5 * MIB);
+    EXPECT_EQ(health.GetUses()[2].kind, CollectiveKind::SEND_RECV);
+    EXPECT_EQ(health.GetUses()[2].instances, 1u);
+    EXPECT_EQ(health.GetUses()[2].bytes, 3 * MIB);
+    EXPECT_THAT(health.GetWarnings(), IsEmpty());
+    const std::string text = health.ToString();
     EXPECT_THAT(
         text, HasSubstr("workload: 2 ranks, 2 different programs, 14 operators, 4 streams a rank"));
     EXPECT_THAT(text, HasSubstr("2 compute, 2 host, 8 collective, 2 point-to-point\n"));
@@ -269,13 +270,13 @@ TEST(WorkloadHealth, WarnsOfSomeThatMoveNothing)
         });
     }
     const WorkloadHealth health = job.Check();
-    EXPECT_THAT(health.warnings,
+    EXPECT_THAT(health.GetWarnings(),
                 ElementsAre("3 communications have zero bytes, the first at rank 0 rank0.yaml:9: "
                             "operator 'empty'"));
-    EXPECT_THAT(health.ToText(), HasSubstr("warning: 3 communications"));
+    EXPECT_THAT(health.ToString(), HasSubstr("warning: 3 communications"));
     Job idle(2);
     idle.Rank(0, [](auto& b) { b.AddMarker(b.GetStream("s"), "M"); }).Rank(1, [](auto&) {});
-    EXPECT_THAT(idle.Check().warnings,
+    EXPECT_THAT(idle.Check().GetWarnings(),
                 ElementsAre("1 ranks have nothing to do, the first is rank 1"));
 }
 

@@ -75,9 +75,9 @@ Totals TotalsOf(const ExecutionGraph& program, const CollectiveSequence& sequenc
     return totals;
 }
 
-void CountUses(const WorkloadGraph& workload,
-               const CommunicationPatterns& patterns,
-               WorkloadHealth& health)
+} // namespace
+
+void WorkloadHealth::CountUses(const WorkloadGraph& workload, const CommunicationPatterns& patterns)
 {
     UseTable uses;
     std::map<std::pair<uint32_t, uint32_t>, Totals> known; // by pattern and slot
@@ -121,8 +121,11 @@ void CountUses(const WorkloadGraph& workload,
             }
         }
     }
-    health.uses = uses.Get();
+    m_uses = uses.Get();
 }
+
+namespace
+{
 
 /** What moves nothing, over all ranks. */
 struct Emptiness
@@ -187,9 +190,10 @@ Emptiness FindEmptiness(const WorkloadGraph& workload, const CommunicationPatter
     return found;
 }
 
-void CheckEmptiness(const WorkloadGraph& workload,
-                    const CommunicationPatterns& patterns,
-                    WorkloadHealth& health)
+} // namespace
+
+void WorkloadHealth::CheckEmptiness(const WorkloadGraph& workload,
+                                    const CommunicationPatterns& patterns)
 {
     const Emptiness found = FindEmptiness(workload, patterns);
     if (found.communications > 0 && found.withoutBytes + found.alone == found.communications)
@@ -204,42 +208,36 @@ void CheckEmptiness(const WorkloadGraph& workload,
     }
     if (found.withoutBytes > 0)
     {
-        health.warnings.push_back(std::to_string(found.withoutBytes) +
-                                  " communications have zero bytes, the first at " +
-                                  found.firstWithoutBytes);
+        m_warnings.push_back(std::to_string(found.withoutBytes) +
+                             " communications have zero bytes, the first at " +
+                             found.firstWithoutBytes);
     }
     if (found.alone > 0)
     {
-        health.warnings.push_back(std::to_string(found.alone) +
-                                  " communications stay within one rank and take no time, the "
-                                  "first at " +
-                                  found.firstAlone);
+        m_warnings.push_back(std::to_string(found.alone) +
+                             " communications stay within one rank and take no time, the "
+                             "first at " +
+                             found.firstAlone);
     }
 }
 
-} // namespace
-
-WorkloadHealth CheckWorkload(const WorkloadGraph& workload)
+void WorkloadHealth::CountOperators(const WorkloadGraph& workload,
+                                    const CommunicationPatterns& patterns)
 {
-    const CommunicationPatterns patterns(workload);
-    CheckCollectives(workload, patterns);
-    CheckMessages(workload, patterns);
-
-    WorkloadHealth health;
-    health.ranks = workload.GetRankCount();
-    health.fewestStreams = ~uint32_t(0);
+    m_ranks = workload.GetRankCount();
+    m_fewestStreams = ~uint32_t(0);
     std::vector<uint32_t> withoutOperators;
     std::vector<const ExecutionGraph*> programs;
-    for (uint32_t i = 0; i < health.ranks; ++i)
+    for (uint32_t i = 0; i < m_ranks; ++i)
     {
         const RankId rank(i);
         const ExecutionGraph& program = *workload.GetProgram(rank);
         programs.push_back(&program);
-        health.fewestStreams = std::min(health.fewestStreams, program.GetStreamCount());
-        health.mostStreams = std::max(health.mostStreams, program.GetStreamCount());
-        for (size_t type = 0; type < health.operators.size(); ++type)
+        m_fewestStreams = std::min(m_fewestStreams, program.GetStreamCount());
+        m_mostStreams = std::max(m_mostStreams, program.GetStreamCount());
+        for (size_t type = 0; type < m_operators.size(); ++type)
         {
-            health.operators[type] += patterns.Get(rank).operators[type];
+            m_operators[type] += patterns.Get(rank).operators[type];
         }
         if (program.GetOperators().empty())
         {
@@ -247,49 +245,56 @@ WorkloadHealth CheckWorkload(const WorkloadGraph& workload)
         }
     }
     std::sort(programs.begin(), programs.end());
-    health.programs =
+    m_programs =
         static_cast<uint32_t>(std::unique(programs.begin(), programs.end()) - programs.begin());
-    if (withoutOperators.size() == health.ranks)
+    if (withoutOperators.size() == m_ranks)
     {
         throw InputError({"", 0, "workload"}, "no operator on any rank", "at least one");
     }
     if (!withoutOperators.empty())
     {
-        health.warnings.push_back(std::to_string(withoutOperators.size()) +
-                                  " ranks have nothing to do, the first is rank " +
-                                  std::to_string(withoutOperators.front()));
+        m_warnings.push_back(std::to_string(withoutOperators.size()) +
+                             " ranks have nothing to do, the first is rank " +
+                             std::to_string(withoutOperators.front()));
     }
-    CheckEmptiness(workload, patterns, health);
-    CountUses(workload, patterns, health);
-    return health;
 }
 
-std::string WorkloadHealth::ToText() const
+WorkloadHealth::WorkloadHealth(const WorkloadGraph& workload)
+{
+    const CommunicationPatterns patterns(workload);
+    CheckCollectives(workload, patterns);
+    CheckMessages(workload, patterns);
+    CountOperators(workload, patterns);
+    CheckEmptiness(workload, patterns);
+    CountUses(workload, patterns);
+}
+
+std::string WorkloadHealth::ToString() const
 {
     std::ostringstream text;
     uint64_t total = 0;
-    for (uint64_t number : operators)
+    for (uint64_t number : m_operators)
     {
         total += number;
     }
-    text << "workload: " << ranks << " ranks, " << programs << " different programs, " << total
-         << " operators, " << fewestStreams;
-    if (mostStreams != fewestStreams)
+    text << "workload: " << m_ranks << " ranks, " << m_programs << " different programs, " << total
+         << " operators, " << m_fewestStreams;
+    if (m_mostStreams != m_fewestStreams)
     {
-        text << " to " << mostStreams;
+        text << " to " << m_mostStreams;
     }
     text << " streams a rank\n  operators:";
     const char* separator = " ";
-    for (size_t type = 0; type < operators.size(); ++type)
+    for (size_t type = 0; type < m_operators.size(); ++type)
     {
-        if (operators[type] > 0)
+        if (m_operators[type] > 0)
         {
-            text << separator << operators[type] << " " << TYPE_NAMES[type];
+            text << separator << m_operators[type] << " " << TYPE_NAMES[type];
             separator = ", ";
         }
     }
     text << "\n";
-    if (uses.empty())
+    if (m_uses.empty())
     {
         text << "  no communication\n";
     }
@@ -300,13 +305,13 @@ std::string WorkloadHealth::ToText() const
              << std::setw(14) << "bytes"
              << "\n";
     }
-    for (const Use& use : uses)
+    for (const Use& use : m_uses)
     {
         text << "  " << std::left << std::setw(16) << echo::ToString(use.kind) << std::setw(11)
              << echo::ToString(use.group) << std::right << std::setw(7) << use.ranks
              << std::setw(12) << use.instances << std::setw(14) << FormatBytes(use.bytes) << "\n";
     }
-    for (const auto& warning : warnings)
+    for (const auto& warning : m_warnings)
     {
         text << "  warning: " << warning << "\n";
     }
