@@ -6,6 +6,7 @@
 #include "ns3/double.h"
 #include "ns3/echo-constant-slowdown.h"
 #include "ns3/echo-error.h"
+#include "ns3/echo-progress.h"
 #include "ns3/echo-recorded-compute-model.h"
 #include "ns3/echo-workload-health.h"
 #include "ns3/simulator.h"
@@ -75,57 +76,6 @@ class TotalsSink : public RecordSink
     RecordSink& m_next;
 };
 
-/** Tells a callback of progress at every so many operators; no events of its own. */
-class ProgressSink : public RecordSink
-{
-  public:
-    ProgressSink(RecordSink& next, std::function<void()> tell)
-        : m_next(next), m_tell(std::move(tell))
-    {
-    }
-
-    void OnOperator(const OperatorRecord& record) override
-    {
-        m_next.OnOperator(record);
-        Count();
-    }
-
-    void OnCollective(const CollectiveRecord& record) override
-    {
-        m_next.OnCollective(record);
-        Count();
-    }
-
-    void OnFlow(const FlowRecord& record) override
-    {
-        m_next.OnFlow(record);
-        Count();
-    }
-
-    void OnLink(const LinkRecord& record) override
-    {
-        m_next.OnLink(record);
-    }
-
-    void OnRank(const RankRecord& record) override
-    {
-        m_next.OnRank(record);
-    }
-
-  private:
-    void Count()
-    {
-        if (m_tell && ++m_count % 256 == 0)
-        {
-            m_tell();
-        }
-    }
-
-    RecordSink& m_next;
-    std::function<void()> m_tell;
-    uint64_t m_count{0};
-};
-
 /** Ends a simulation also when an exception leaves it. */
 struct SimulatorGuard
 {
@@ -149,14 +99,12 @@ ScenarioRunner::ScenarioRunner(Scenario scenario) : m_scenario(std::move(scenari
 RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
                                   Ptr<FidelityPolicy> policy,
                                   RecordSink& sink,
-                                  const std::function<void(const TrainingJob&)>& progress,
                                   const std::function<void(Ptr<CollectiveBackend>)>& inspect)
 {
     SimulatorGuard guard;
     TotalsSink totals(sink);
     Ptr<TrainingJob> job = CreateObject<TrainingJob>();
-    ProgressSink observed(totals,
-                          progress ? std::function<void()>([&] { progress(*job); }) : nullptr);
+    Progress observed(&totals, [&] { return job->GetProgress(); });
     EchoBackendHelper helper(m_scenario.cluster, m_placement, MakeBackendSettings(m_scenario));
     Ptr<CollectiveBackend> backend = helper.Create(fidelity, policy, &observed);
 
@@ -247,8 +195,7 @@ Fidelity ScenarioRunner::ChooseContendedFidelity(uint64_t packetHops)
     return Fidelity::FLOW;
 }
 
-RunRecord ScenarioRunner::RunWithContentionPolicy(const SinkMaker& makeSink,
-                                                  const ProgressCallback& progress)
+RunRecord ScenarioRunner::RunWithContentionPolicy(const SinkMaker& makeSink)
 {
     std::set<InstanceKey> contended;
     Fidelity contendedFidelity = Fidelity::PACKET;
@@ -263,9 +210,6 @@ RunRecord ScenarioRunner::RunWithContentionPolicy(const SinkMaker& makeSink,
         run = RunOnce(Fidelity::HYBRID,
                       policy,
                       sink,
-                      progress ? std::function<void(const TrainingJob&)>(
-                                     [&](const TrainingJob& job) { progress(job, pass); })
-                               : nullptr,
                       [&](Ptr<CollectiveBackend> backend) {
                           const auto hybrid = DynamicCast<HybridBackend>(backend);
                           found = hybrid->GetContended();
@@ -285,12 +229,12 @@ RunRecord ScenarioRunner::RunWithContentionPolicy(const SinkMaker& makeSink,
     return run;
 }
 
-RunRecord ScenarioRunner::Run(const SinkMaker& makeSink, const ProgressCallback& progress)
+RunRecord ScenarioRunner::Run(const SinkMaker& makeSink)
 {
     RunRecord run;
     if (m_scenario.fidelity == Fidelity::HYBRID && m_scenario.hybrid.policy == "contention")
     {
-        run = RunWithContentionPolicy(makeSink, progress);
+        run = RunWithContentionPolicy(makeSink);
     }
     else
     {
@@ -303,9 +247,6 @@ RunRecord ScenarioRunner::Run(const SinkMaker& makeSink, const ProgressCallback&
         run = RunOnce(m_scenario.fidelity,
                       policy,
                       makeSink(),
-                      progress ? std::function<void(const TrainingJob&)>(
-                                     [&](const TrainingJob& job) { progress(job, 0); })
-                               : nullptr,
                       nullptr);
     }
     return run;
