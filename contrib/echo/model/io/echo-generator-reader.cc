@@ -190,12 +190,12 @@ void ReadPrecision(const YamlNode& node, TrainingPlan& plan)
     {
         plan.gradients = node.Get("gradients").Parse<DataType>(ParseDataType);
     }
-    plan.matmul = plan.parameters == DataType::BF16   ? MatmulPrecision::BF16
-                  : plan.parameters == DataType::FP16 ? MatmulPrecision::FP16
-                                                      : MatmulPrecision::TF32;
+    plan.matmul = plan.parameters == DataType::BF16   ? DataType::BF16
+                  : plan.parameters == DataType::FP16 ? DataType::FP16
+                                                      : DataType::TF32;
     if (node.Has("matmul"))
     {
-        plan.matmul = node.Get("matmul").Parse<MatmulPrecision>(ParseMatmulPrecision);
+        plan.matmul = node.Get("matmul").Parse<DataType>(ParseDataType);
     }
     node.RefuseUnknownKeys();
 }

@@ -289,7 +289,7 @@ void ExecutionGraphBuilder::SetLine(OperatorId op, uint32_t line)
     m_graph.m_operators.at(op.Get()).line = line;
 }
 
-void ExecutionGraphBuilder::SetKernel(OperatorId op, KernelKind kernel, MatmulPrecision precision)
+void ExecutionGraphBuilder::SetKernel(OperatorId op, KernelKind kernel, DataType precision)
 {
     Operator& changed = m_graph.m_operators.at(op.Get());
     changed.kernel = kernel;

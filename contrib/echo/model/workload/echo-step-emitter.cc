@@ -46,7 +46,7 @@ void StepEmitter::Memory(const std::string& name, KernelKind kernel, double byte
 void StepEmitter::Kernel(const std::string& name, KernelKind kernel, double flops, double bytes)
 {
     const OperatorId op = m_builder.AddCompute(m_compute, m_prefix + name, Time(), flops, bytes);
-    m_builder.SetKernel(op, kernel, flops > 0 ? m_plan.matmul : MatmulPrecision::UNKNOWN);
+    m_builder.SetKernel(op, kernel, m_plan.matmul);
     for (OperatorId pending : m_pending)
     {
         m_builder.AddDependency(op, pending);

@@ -113,13 +113,12 @@ void CheckPrecision(const TrainingPlan& plan)
     {
         Refuse("precision.gradients", ToString(plan.gradients), "fp32, bf16 or fp16");
     }
-    const MatmulPrecision matmul = plan.matmul;
+    const DataType matmul = plan.matmul;
     const bool fits =
         plan.parameters == DataType::FP32
-            ? matmul == MatmulPrecision::FP32 || matmul == MatmulPrecision::TF32
-            : matmul == MatmulPrecision::FP8 ||
-                  matmul == (plan.parameters == DataType::BF16 ? MatmulPrecision::BF16
-                                                               : MatmulPrecision::FP16);
+            ? matmul == DataType::FP32 || matmul == DataType::TF32
+            : matmul == DataType::FP8 ||
+                  matmul == (plan.parameters == DataType::BF16 ? DataType::BF16 : DataType::FP16);
     if (!fits)
     {
         Refuse("precision.matmul",

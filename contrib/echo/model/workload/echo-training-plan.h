@@ -57,7 +57,7 @@ struct TrainingPlan
     uint32_t microBatches{1}; //!< micro-batches a step and data rank
     DataType parameters{DataType::FP32};
     DataType gradients{DataType::FP32};
-    MatmulPrecision matmul{MatmulPrecision::TF32};
+    DataType matmul{DataType::TF32}; //!< format in which matrices are multiplied
 
     /**
      * Refuses plans that cannot run, with the key of the generator's block as item.

@@ -34,8 +34,8 @@ enum class OperatorType : uint8_t
 struct Operator
 {
     OperatorType type{OperatorType::COMPUTE};
-    KernelKind kernel{KernelKind::OTHER};                //!< COMPUTE
-    MatmulPrecision precision{MatmulPrecision::UNKNOWN}; //!< COMPUTE with flops
+    KernelKind kernel{KernelKind::OTHER}; //!< COMPUTE
+    DataType precision{DataType::FP32};   //!< COMPUTE with flops: of the multiplications
     StreamId stream;
     uint32_t name{0};          //!< index of its name (ExecutionGraph::GetName)
     Time duration;             //!< COMPUTE, COPY, HOST: recorded or modelled time alone
