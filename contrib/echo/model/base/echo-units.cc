@@ -5,6 +5,7 @@
 
 #include "ns3/assert.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -185,6 +186,21 @@ std::string FormatBytes(uint64_t bytes)
     char text[64];
     const char* format = value == std::floor(value) ? "%.0f %s" : "%.2f %s";
     std::snprintf(text, sizeof(text), format, value, units[unit]);
+    return text;
+}
+
+std::string FormatRate(DataRate rate)
+{
+    static const char* const units[] = {"b/s", "kb/s", "Mb/s", "Gb/s", "Tb/s", "Pb/s"};
+    double value = static_cast<double>(rate.GetBitRate());
+    int unit = 0;
+    while (value >= 1000 && unit < 5)
+    {
+        value /= 1000;
+        ++unit;
+    }
+    char text[64];
+    std::snprintf(text, sizeof(text), "%.6g %s", value, units[unit]);
     return text;
 }
 

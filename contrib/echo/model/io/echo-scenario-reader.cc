@@ -4,7 +4,6 @@
 #include "echo-cluster-reader.h"
 #include "echo-generator-reader.h"
 #include "echo-workload-reader.h"
-#include "echo-yaml.h"
 
 #include <filesystem>
 #include <limits>
@@ -227,14 +226,19 @@ void ApplyOverrides(YamlNode& root, const ScenarioOverrides& overrides)
 
 Scenario ReadScenario(const std::string& path, const ScenarioOverrides& overrides)
 {
-    YamlNode root = YamlNode::LoadFile(path);
+    return ReadScenario(YamlNode::LoadFile(path), overrides);
+}
+
+Scenario
+ReadScenario(YamlNode root, const ScenarioOverrides& overrides)
+{
     root.RequireMap();
     ApplyOverrides(root, overrides);
     root.Get("echo").AsInteger(1, 1);
 
     Scenario scenario;
-    scenario.file = path;
-    scenario.name = root.GetString("name", std::filesystem::path(path).stem().string());
+    scenario.file = root.GetLocation().file;
+    scenario.name = root.GetString("name", std::filesystem::path(scenario.file).stem().string());
     scenario.seed = static_cast<uint64_t>(root.GetInteger("seed", 1, 1, MAX_COUNT));
     scenario.fidelity = ParseKey(root, "fidelity", scenario.fidelity, ParseFidelity);
     const uint32_t hosts = overrides.hosts > 0

@@ -3,6 +3,7 @@
 #define ECHO_SCENARIO_READER_H
 
 #include "echo-scenario.h"
+#include "echo-yaml.h"
 
 #include <optional>
 #include <string>
@@ -29,6 +30,9 @@ struct ScenarioOverrides
  *         an error
  */
 Scenario ReadScenario(const std::string& path, const ScenarioOverrides& overrides);
+
+/** The same from a node that is loaded already. */
+Scenario ReadScenario(YamlNode root, const ScenarioOverrides& overrides);
 
 } // namespace echo
 } // namespace ns3

@@ -59,6 +59,11 @@ class ExecutionGraphBuilder
     void AddDependency(OperatorId op, OperatorId dependency);
     /** Sets the source line or node id that messages name. */
     void SetLine(OperatorId op, uint32_t line);
+    /**
+     * Says what sort of kernel a COMPUTE operator is (unknown unless said) and in which format it
+     * multiplies.
+     */
+    void SetKernel(OperatorId op, KernelKind kernel, DataType precision);
 
     /**
      * Checks and seals: dependencies exist, no cycle over dependencies and stream order (the
