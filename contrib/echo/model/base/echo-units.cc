@@ -189,6 +189,21 @@ std::string FormatBytes(uint64_t bytes)
     return text;
 }
 
+std::string FormatRate(DataRate rate)
+{
+    static const char* const units[] = {"b/s", "kb/s", "Mb/s", "Gb/s", "Tb/s", "Pb/s"};
+    double value = static_cast<double>(rate.GetBitRate());
+    int unit = 0;
+    while (value >= 1000 && unit < 5)
+    {
+        value /= 1000;
+        ++unit;
+    }
+    char text[64];
+    std::snprintf(text, sizeof(text), "%.6g %s", value, units[unit]);
+    return text;
+}
+
 std::string FormatTime(Time time)
 {
     static const std::pair<double, const char*> units[] = {

@@ -63,6 +63,9 @@ Time ParseTime(const std::string& text);
 /** @return @p bytes as "64 MiB", "1.50 GiB" or "1000 B" */
 std::string FormatBytes(uint64_t bytes);
 
+/** @return @p rate as "400 Gb/s", "2.4 Tb/s" or "1.5 Mb/s" (bits, decimal) */
+std::string FormatRate(DataRate rate);
+
 /** @return @p time in the unit that suits it, three digits after the point: "12.345 ms" */
 std::string FormatTime(Time time);
 

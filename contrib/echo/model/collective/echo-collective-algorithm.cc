@@ -13,16 +13,14 @@ namespace echo
 
 NS_OBJECT_ENSURE_REGISTERED(CollectiveAlgorithm);
 
-TypeId
-CollectiveAlgorithm::GetTypeId()
+TypeId CollectiveAlgorithm::GetTypeId()
 {
     static TypeId tid =
         TypeId("ns3::echo::CollectiveAlgorithm").SetParent<Object>().SetGroupName("Echo");
     return tid;
 }
 
-Ptr<CollectiveAlgorithm>
-CreateCollectiveAlgorithm(CollectiveAlgorithmKind kind)
+Ptr<CollectiveAlgorithm> CreateCollectiveAlgorithm(CollectiveAlgorithmKind kind)
 {
     std::string name;
     switch (kind)
@@ -50,14 +48,12 @@ CreateCollectiveAlgorithm(CollectiveAlgorithmKind kind)
     return factory.Create<CollectiveAlgorithm>();
 }
 
-uint64_t
-PartBytes(uint64_t bytes, uint32_t parts, uint32_t index)
+uint64_t PartBytes(uint64_t bytes, uint32_t parts, uint32_t index)
 {
     return bytes / parts + (index < bytes % parts ? 1 : 0);
 }
 
-uint64_t
-PairBytes(const CollectivePlan& plan, uint32_t source, uint32_t destination)
+uint64_t PairBytes(const CollectivePlan& plan, uint32_t source, uint32_t destination)
 {
     if (plan.spec.kind == CollectiveKind::ALL_TO_ALL_V)
     {
@@ -70,8 +66,7 @@ namespace
 {
 
 /** What all members of an all-to-all send, less what each keeps. */
-uint64_t
-PairwisePayload(const CollectivePlan& plan)
+uint64_t PairwisePayload(const CollectivePlan& plan)
 {
     const uint32_t ranks = plan.layout->GetRanks();
     if (plan.spec.kind == CollectiveKind::ALL_TO_ALL)
@@ -91,8 +86,7 @@ PairwisePayload(const CollectivePlan& plan)
 }
 
 /** Dissemination: one message a member and round; tree: one up and one down a member but one. */
-uint64_t
-BarrierPayload(const CollectivePlan& plan)
+uint64_t BarrierPayload(const CollectivePlan& plan)
 {
     const uint64_t ranks = plan.layout->GetRanks();
     if (plan.choice.algorithm == CollectiveAlgorithmKind::TREE)
@@ -109,8 +103,7 @@ BarrierPayload(const CollectivePlan& plan)
 
 } // namespace
 
-uint64_t
-PayloadBytes(const CollectivePlan& plan)
+uint64_t PayloadBytes(const CollectivePlan& plan)
 {
     const uint64_t others = plan.layout->GetRanks() - 1;
     switch (plan.spec.kind)

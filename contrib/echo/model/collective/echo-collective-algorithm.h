@@ -61,12 +61,14 @@ class RankProgram
     virtual bool Next(ProgramStep& step) = 0;
 };
 
-/** A lane: an in-order sequence of steps; lanes of a member run side by side. */
+/**
+ * A lane: an in-order sequence of steps; lanes of a member run side by side. Messages match
+ * first-in first-out by (channel, plane, source, destination).
+ */
 struct Lane
 {
-    uint32_t channel{
-        0};            //!< messages of a lane match by (channel, plane, source, destination), FIFO
-    uint32_t plane{0}; //!< tree: 0 reduce upwards, 1 broadcast downwards
+    uint32_t channel{0};
+    uint32_t plane{0}; //!< tells apart what shares a channel: which of two trees; else 0
     std::unique_ptr<RankProgram> program;
 };
 
@@ -92,7 +94,7 @@ class CollectiveAlgorithm : public Object
   public:
     static TypeId GetTypeId();
     virtual bool Supports(CollectiveKind kind) const = 0;
-    /** @return all lanes of @p member */
+    /** @return all lanes of @p member, those without a step left out; @p plan outlives them */
     virtual std::vector<Lane> MakeLanes(const CollectivePlan& plan, uint32_t member) const = 0;
     /** @return every connection with bytes above zero, in a fixed order */
     virtual std::vector<Connection> GetConnections(const CollectivePlan& plan) const = 0;

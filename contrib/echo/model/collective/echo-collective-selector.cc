@@ -16,16 +16,14 @@ namespace echo
 NS_OBJECT_ENSURE_REGISTERED(CollectiveSelector);
 NS_OBJECT_ENSURE_REGISTERED(FixedSelector);
 
-TypeId
-CollectiveSelector::GetTypeId()
+TypeId CollectiveSelector::GetTypeId()
 {
     static TypeId tid =
         TypeId("ns3::echo::CollectiveSelector").SetParent<Object>().SetGroupName("Echo");
     return tid;
 }
 
-bool
-CanCarryOut(CollectiveAlgorithmKind algorithm, CollectiveKind kind)
+bool CanCarryOut(CollectiveAlgorithmKind algorithm, CollectiveKind kind)
 {
     const bool pairs = kind == CollectiveKind::ALL_TO_ALL || kind == CollectiveKind::ALL_TO_ALL_V ||
                        kind == CollectiveKind::SEND_RECV;
@@ -43,13 +41,13 @@ CanCarryOut(CollectiveAlgorithmKind algorithm, CollectiveKind kind)
     return false;
 }
 
-uint64_t
-PipelineChunkBytes(CollectiveAlgorithmKind algorithm, const CollectiveSpec& spec, uint32_t channels)
+uint64_t PipelineChunkBytes(CollectiveAlgorithmKind algorithm,
+                            const CollectiveSpec& spec,
+                            uint32_t channels)
 {
-    const bool chain = spec.kind == CollectiveKind::BROADCAST ||
-                       spec.kind == CollectiveKind::REDUCE ||
-                       (algorithm == CollectiveAlgorithmKind::TREE &&
-                        spec.kind == CollectiveKind::ALL_REDUCE);
+    const bool chain =
+        spec.kind == CollectiveKind::BROADCAST || spec.kind == CollectiveKind::REDUCE ||
+        (algorithm == CollectiveAlgorithmKind::TREE && spec.kind == CollectiveKind::ALL_REDUCE);
     if (!chain)
     {
         return 0;
@@ -68,8 +66,7 @@ PipelineChunkBytes(CollectiveAlgorithmKind algorithm, const CollectiveSpec& spec
     return chunk;
 }
 
-TypeId
-FixedSelector::GetTypeId()
+TypeId FixedSelector::GetTypeId()
 {
     static TypeId tid =
         TypeId("ns3::echo::FixedSelector")
@@ -101,8 +98,7 @@ FixedSelector::GetTypeId()
     return tid;
 }
 
-CollectiveChoice
-FixedSelector::Select(const CollectiveSpec& spec, const GroupLayout& layout) const
+CollectiveChoice FixedSelector::Select(const CollectiveSpec& spec, const GroupLayout& layout) const
 {
     if (!CanCarryOut(spec.algorithm, spec.kind))
     {

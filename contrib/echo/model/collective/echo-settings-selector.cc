@@ -8,8 +8,7 @@ namespace echo
 
 NS_OBJECT_ENSURE_REGISTERED(SettingsSelector);
 
-TypeId
-SettingsSelector::GetTypeId()
+TypeId SettingsSelector::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::echo::SettingsSelector")
                             .SetParent<CollectiveSelector>()
@@ -18,15 +17,14 @@ SettingsSelector::GetTypeId()
     return tid;
 }
 
-void
-SettingsSelector::Set(Ptr<CollectiveSelector> inner, const CollectiveChoice& settings)
+void SettingsSelector::Set(Ptr<CollectiveSelector> inner, const CollectiveChoice& settings)
 {
     m_inner = inner;
     m_settings = settings;
 }
 
-CollectiveChoice
-SettingsSelector::Select(const CollectiveSpec& spec, const GroupLayout& layout) const
+CollectiveChoice SettingsSelector::Select(const CollectiveSpec& spec,
+                                          const GroupLayout& layout) const
 {
     CollectiveSpec asked = spec;
     if (asked.algorithm == CollectiveAlgorithmKind::AUTO &&
