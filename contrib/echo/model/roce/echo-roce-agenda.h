@@ -5,6 +5,7 @@
 #include "ns3/event-impl.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>

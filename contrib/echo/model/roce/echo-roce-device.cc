@@ -45,7 +45,7 @@ void RoceDevice::AddPort(Ptr<RocePort> port)
 
 void RoceDevice::Seal()
 {
-    m_agenda->Resize(2 * GetPortCount() + 1);
+    m_agenda->Resize(2 * GetPortCount() + (HasTimer() ? 1 : 0));
     for (uint32_t i = 0; i < GetPortCount(); ++i)
     {
         m_ports[i]->Install(this, m_agenda, i, GetPortCount() + i);
@@ -96,6 +96,11 @@ void RoceDevice::Handle(uint32_t slot, int64_t now)
         return;
     }
     Receive(slot - ports, packet, now);
+}
+
+bool RoceDevice::HasTimer() const
+{
+    return false;
 }
 
 void RoceDevice::OnTimer(int64_t)

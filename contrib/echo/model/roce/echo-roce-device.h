@@ -93,6 +93,8 @@ class RoceDevice : public Object
     void DoDispose() override;
     /** A data, acknowledgement or CNP packet has arrived at @p port. */
     virtual void Receive(uint32_t port, RocePacket* packet, int64_t now) = 0;
+    /** @return true if the device uses its timer */
+    virtual bool HasTimer() const;
     virtual void OnTimer(int64_t now);
     virtual void DoSeal();
 

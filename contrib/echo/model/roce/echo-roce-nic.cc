@@ -249,6 +249,11 @@ void RoceNic::AddTimer(const Timer& timer, int64_t now)
     }
 }
 
+bool RoceNic::HasTimer() const
+{
+    return true;
+}
+
 void RoceNic::OnTimer(int64_t now)
 {
     while (!m_timers.empty() && m_timers.top().time <= now)

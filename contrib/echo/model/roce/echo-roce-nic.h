@@ -40,6 +40,7 @@ class RoceNic : public RoceDevice
     void DoDispose() override;
     void DoSeal() override;
     void Receive(uint32_t port, RocePacket* packet, int64_t now) override;
+    bool HasTimer() const override;
     void OnTimer(int64_t now) override;
 
   private:
