@@ -5,6 +5,7 @@
 
 #include "ns3/assert.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

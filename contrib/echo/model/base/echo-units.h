@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace ns3
 {
@@ -39,6 +40,13 @@ double GigabytesPerSecond(DataRate rate);
  * @throws InputError if the text is not such a size, is negative or not a whole number of bytes
  */
 uint64_t ParseBytes(const std::string& text);
+
+/**
+ * @return the sizes written as "64MiB", "1KiB,1MiB" or a sweep "1KiB:1GiB:2" (begin, end inclusive,
+ *         factor of 2 or more), as nccl-tests' -b, -e and -f
+ * @throws InputError if the text is none of these
+ */
+std::vector<uint64_t> ParseByteSizes(const std::string& text);
 
 /**
  * @return the rate written as "400Gbps", "3.6Tbps", "50GB/s", "46.5GiB/s", "100Mb/s"
