@@ -120,28 +120,31 @@ int Run(const Options& options)
     }
 
     const CollectiveExperiment experiment(cluster, ranks, MakeSettings(options, cluster));
-    CollectiveTable table(std::cout, cluster.name, options.fidelity, ranks);
+    std::vector<CollectivePoint> points;
+    std::cout << "# " << cluster.name << ", " << ranks << " ranks, " << ToString(fidelity)
+              << " fidelity\n"
+              << FormatCollectiveHeader() << std::flush;
     for (uint64_t bytes : Parse("bytes", options.bytes, ParseByteSizes))
     {
         spec.bytes = bytes;
         const ExperimentResult result = experiment.Run(spec, fidelity);
-        CollectiveTable::Row row;
-        row.kind = spec.kind;
-        row.dataType = spec.dataType;
-        row.ranks = ranks;
-        row.bytes = bytes;
-        row.time = result.GetDuration();
-        row.algorithm = result.record.algorithm;
-        row.protocol = result.record.protocol;
-        row.channels = result.record.channels;
-        row.maxLinkUtilization = result.maxLinkUtilization;
-        row.extrapolated = result.record.extrapolated;
-        table.Add(row);
+        CollectivePoint point;
+        point.kind = spec.kind;
+        point.ranks = spec.kind == CollectiveKind::SEND_RECV ? 2 : ranks;
+        point.bytes = bytes;
+        point.dataType = spec.dataType;
+        point.time = result.GetDuration();
+        point.algorithm = result.record.algorithm;
+        point.protocol = result.record.protocol;
+        point.channels = result.record.channels;
+        point.linkUtilization = result.maxLinkUtilization;
+        point.extrapolated = result.record.extrapolated;
+        std::cout << FormatCollectiveRow(point) << std::flush;
+        points.push_back(point);
     }
-    table.Finish();
     if (!options.csv.empty())
     {
-        table.WriteCsv(options.csv);
+        WriteCollectiveCsv(options.csv, points);
     }
     return 0;
 }

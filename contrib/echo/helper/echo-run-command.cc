@@ -3,7 +3,6 @@
 
 #include "echo-scenario-runner.h"
 
-#include "ns3/echo-progress.h"
 #include "ns3/echo-report-writer.h"
 #include "ns3/echo-summary-text.h"
 #include "ns3/echo-units.h"
@@ -87,7 +86,6 @@ int RunCommand::Run()
 
     std::unique_ptr<ReportWriter> writer;
     std::unique_ptr<SummarySink> summary;
-    Progress progress;
     const auto makeSink = [&]() -> RecordSink& {
         writer.reset(); // an earlier pass's files go before new ones are made
         if (writes)
@@ -98,13 +96,7 @@ int RunCommand::Run()
         summary = std::make_unique<SummarySink>();
         return *summary;
     };
-    RunRecord run = runner.Run(makeSink, [&](const TrainingJob& job, uint32_t pass) {
-        const auto [done, all] = job.GetProgress();
-        progress.Update(static_cast<double>(done) / static_cast<double>(std::max<uint64_t>(all, 1)),
-                        Simulator::Now(),
-                        pass == 0 ? "" : "pass " + std::to_string(pass + 1));
-    });
-    progress.Clear();
+    RunRecord run = runner.Run(makeSink);
     cost.Fill(run);
     RecordSink& sink = writes ? static_cast<RecordSink&>(*writer) : *summary;
     sink.OnRun(run);

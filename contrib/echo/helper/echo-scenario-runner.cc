@@ -6,6 +6,7 @@
 #include "ns3/double.h"
 #include "ns3/echo-constant-slowdown.h"
 #include "ns3/echo-error.h"
+#include "ns3/echo-progress.h"
 #include "ns3/echo-recorded-compute-model.h"
 #include "ns3/echo-workload-health.h"
 #include "ns3/simulator.h"
@@ -75,57 +76,6 @@ class TotalsSink : public RecordSink
     RecordSink& m_next;
 };
 
-/** Tells a callback of progress at every so many operators; no events of its own. */
-class ProgressSink : public RecordSink
-{
-  public:
-    ProgressSink(RecordSink& next, std::function<void()> tell)
-        : m_next(next), m_tell(std::move(tell))
-    {
-    }
-
-    void OnOperator(const OperatorRecord& record) override
-    {
-        m_next.OnOperator(record);
-        Count();
-    }
-
-    void OnCollective(const CollectiveRecord& record) override
-    {
-        m_next.OnCollective(record);
-        Count();
-    }
-
-    void OnFlow(const FlowRecord& record) override
-    {
-        m_next.OnFlow(record);
-        Count();
-    }
-
-    void OnLink(const LinkRecord& record) override
-    {
-        m_next.OnLink(record);
-    }
-
-    void OnRank(const RankRecord& record) override
-    {
-        m_next.OnRank(record);
-    }
-
-  private:
-    void Count()
-    {
-        if (m_tell && ++m_count % 256 == 0)
-        {
-            m_tell();
-        }
-    }
-
-    RecordSink& m_next;
-    std::function<void()> m_tell;
-    uint64_t m_count{0};
-};
-
 /** Ends a simulation also when an exception leaves it. */
 struct SimulatorGuard
 {
@@ -149,14 +99,12 @@ ScenarioRunner::ScenarioRunner(Scenario scenario) : m_scenario(std::move(scenari
 RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
                                   Ptr<FidelityPolicy> policy,
                                   RecordSink& sink,
-                                  const std::function<void(const TrainingJob&)>& progress,
                                   const std::function<void(Ptr<CollectiveBackend>)>& inspect)
 {
     SimulatorGuard guard;
     TotalsSink totals(sink);
     Ptr<TrainingJob> job = CreateObject<TrainingJob>();
-    ProgressSink observed(totals,
-                          progress ? std::function<void()>([&] { progress(*job); }) : nullptr);
+    Progress observed(&totals, [&] { return job->GetProgress(); });
     EchoBackendHelper helper(m_scenario.cluster, m_placement, MakeBackendSettings(m_scenario));
     Ptr<CollectiveBackend> backend = helper.Create(fidelity, policy, &observed);
 
@@ -200,10 +148,6 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
     run.wireBytes = totals.wireBytes;
     run.events = Simulator::GetEventCount();
     run.warnings = m_warnings;
-    for (const auto& warning : helper.GetWarnings())
-    {
-        run.warnings.push_back(warning);
-    }
     const std::string of = " of " + std::to_string(totals.collectives) + " communications ";
     if (totals.contendedAnalytical > 0)
     {
@@ -247,8 +191,7 @@ Fidelity ScenarioRunner::ChooseContendedFidelity(uint64_t packetHops)
     return Fidelity::FLOW;
 }
 
-RunRecord ScenarioRunner::RunWithContentionPolicy(const SinkMaker& makeSink,
-                                                  const ProgressCallback& progress)
+RunRecord ScenarioRunner::RunWithContentionPolicy(const SinkMaker& makeSink)
 {
     std::set<InstanceKey> contended;
     Fidelity contendedFidelity = Fidelity::PACKET;
@@ -260,17 +203,11 @@ RunRecord ScenarioRunner::RunWithContentionPolicy(const SinkMaker& makeSink,
         std::set<InstanceKey> found;
         uint64_t packetHops = 0;
         RecordSink& sink = makeSink();
-        run = RunOnce(Fidelity::HYBRID,
-                      policy,
-                      sink,
-                      progress ? std::function<void(const TrainingJob&)>(
-                                     [&](const TrainingJob& job) { progress(job, pass); })
-                               : nullptr,
-                      [&](Ptr<CollectiveBackend> backend) {
-                          const auto hybrid = DynamicCast<HybridBackend>(backend);
-                          found = hybrid->GetContended();
-                          packetHops = hybrid->GetContendedPacketHops(m_scenario.network.mtuBytes);
-                      });
+        run = RunOnce(Fidelity::HYBRID, policy, sink, [&](Ptr<CollectiveBackend> backend) {
+            const auto hybrid = DynamicCast<HybridBackend>(backend);
+            found = hybrid->GetContended();
+            packetHops = hybrid->GetContendedPacketHops(m_scenario.network.mtuBytes);
+        });
         const size_t before = contended.size();
         contended.insert(found.begin(), found.end());
         if (contended.size() == before)
@@ -285,12 +222,12 @@ RunRecord ScenarioRunner::RunWithContentionPolicy(const SinkMaker& makeSink,
     return run;
 }
 
-RunRecord ScenarioRunner::Run(const SinkMaker& makeSink, const ProgressCallback& progress)
+RunRecord ScenarioRunner::Run(const SinkMaker& makeSink)
 {
     RunRecord run;
     if (m_scenario.fidelity == Fidelity::HYBRID && m_scenario.hybrid.policy == "contention")
     {
-        run = RunWithContentionPolicy(makeSink, progress);
+        run = RunWithContentionPolicy(makeSink);
     }
     else
     {
@@ -300,13 +237,7 @@ RunRecord ScenarioRunner::Run(const SinkMaker& makeSink, const ProgressCallback&
             policy = CreateObject<RulesPolicy>();
             policy->SetRules(m_scenario.hybrid.rules);
         }
-        run = RunOnce(m_scenario.fidelity,
-                      policy,
-                      makeSink(),
-                      progress ? std::function<void(const TrainingJob&)>(
-                                     [&](const TrainingJob& job) { progress(job, 0); })
-                               : nullptr,
-                      nullptr);
+        run = RunOnce(m_scenario.fidelity, policy, makeSink(), nullptr);
     }
     return run;
 }

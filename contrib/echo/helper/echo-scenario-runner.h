@@ -28,8 +28,6 @@ class ScenarioRunner
   public:
     /** Makes the sink of one pass; it must outlive the next call or the end of Run. */
     using SinkMaker = std::function<RecordSink&()>;
-    /** Told now and then, outside of simulated time: job, pass. */
-    using ProgressCallback = std::function<void(const TrainingJob& job, uint32_t pass)>;
 
     /** @throws InputError if the ranks do not fit the cluster or an attribute is wrong */
     explicit ScenarioRunner(Scenario scenario);
@@ -38,7 +36,7 @@ class ScenarioRunner
      * @return what the run was, without its cost; OnRun of the last sink is the caller's
      * @throws InputError, UnsupportedError before time zero; StallError if work is left
      */
-    RunRecord Run(const SinkMaker& makeSink, const ProgressCallback& progress = nullptr);
+    RunRecord Run(const SinkMaker& makeSink);
 
     const Scenario& GetScenario() const
     {
@@ -61,9 +59,8 @@ class ScenarioRunner
     RunRecord RunOnce(Fidelity fidelity,
                       Ptr<FidelityPolicy> policy,
                       RecordSink& sink,
-                      const std::function<void(const TrainingJob&)>& progress,
                       const std::function<void(Ptr<CollectiveBackend>)>& inspect);
-    RunRecord RunWithContentionPolicy(const SinkMaker& makeSink, const ProgressCallback& progress);
+    RunRecord RunWithContentionPolicy(const SinkMaker& makeSink);
     Fidelity ChooseContendedFidelity(uint64_t packetHops);
 
     Scenario m_scenario;                 //!< as read

@@ -349,6 +349,10 @@ void CollectiveBackend::Start(const std::shared_ptr<CollectiveInstance>& instanc
     DoStart(instance);
 }
 
+void CollectiveBackend::DoMemberDone(const InstancePtr&)
+{
+}
+
 void CollectiveBackend::CompleteMember(const InstancePtr& instance, uint32_t member)
 {
     if (m_impl->joinDepth > 0)
@@ -359,7 +363,9 @@ void CollectiveBackend::CompleteMember(const InstancePtr& instance, uint32_t mem
     auto& state = instance->members[member];
     NS_ASSERT_MSG(!state.done, "a member of a collective is done twice");
     state.done = true;
-    if (++instance->done == instance->members.size())
+    ++instance->done;
+    instance->owner->DoMemberDone(instance);
+    if (instance->done == instance->members.size())
     {
         instance->owner->Finish(instance);
     }

@@ -135,6 +135,11 @@ class CollectiveBackend : public Object
     virtual void DoPrepare() = 0;
     /** All members have joined; plan.choice is set. Must end in CompleteMember for each member. */
     virtual void DoStart(const InstancePtr& instance) = 0;
+    /**
+     * A member of an instance that this back end matched is done, whoever served it; before the
+     * member is told. Default: nothing.
+     */
+    virtual void DoMemberDone(const InstancePtr& instance);
     /** All members of an instance that this back end matched are done; its record goes out next. */
     virtual void DoFinish(const InstancePtr& instance);
 

@@ -196,20 +196,36 @@ FootprintPtr FootprintCache::Get(const CollectivePlan& plan)
     return footprint;
 }
 
-double FootprintCache::GetPeakUtilization(const CollectivePlan& plan, Time duration)
+double FootprintCache::GetScale(const CollectivePlan& plan)
 {
-    const bool barrier = plan.spec.kind == CollectiveKind::BARRIER; // has its own, fixed bytes
-    double scale = 1;
+    if (plan.spec.kind == CollectiveKind::BARRIER)
+    {
+        return 1; // has its own, fixed bytes
+    }
     if (plan.spec.kind == CollectiveKind::ALL_TO_ALL_V)
     {
         const double others = plan.layout->GetRanks() - 1;
-        scale = static_cast<double>(PayloadBytes(plan)) / others / NominalBytes(plan);
+        return static_cast<double>(PayloadBytes(plan)) / others / NominalBytes(plan);
     }
-    else if (!barrier)
+    return static_cast<double>(plan.spec.bytes) / NominalBytes(plan);
+}
+
+double FootprintCache::GetPeakUtilization(const CollectivePlan& plan, Time duration)
+{
+    return PeakUtilization(*Get(plan), *m_router->GetTopology(), GetScale(plan), duration);
+}
+
+double FootprintCache::GetFabricBytes(const CollectivePlan& plan)
+{
+    double bytes = 0;
+    for (const auto& [port, nominal] : Get(plan)->bytes)
     {
-        scale = static_cast<double>(plan.spec.bytes) / NominalBytes(plan);
+        if (m_router->GetTopology()->IsFabricLink(Topology::LinkOf(port)))
+        {
+            bytes += static_cast<double>(nominal);
+        }
     }
-    return PeakUtilization(*Get(plan), *m_router->GetTopology(), scale, duration);
+    return bytes * GetScale(plan);
 }
 
 } // namespace echo

@@ -90,8 +90,13 @@ class FootprintCache
     FootprintPtr Get(const CollectivePlan& plan);
     /** @return the largest link utilisation of a plan that took @p duration */
     double GetPeakUtilization(const CollectivePlan& plan, Time duration);
+    /** @return bytes that a plan puts on fabric links, summed over the links */
+    double GetFabricBytes(const CollectivePlan& plan);
 
   private:
+    /** @return the plan's bytes as a multiple of the nominal size */
+    static double GetScale(const CollectivePlan& plan);
+
     using Key = std::
         tuple<GroupId, CollectiveKind, CollectiveAlgorithmKind, uint32_t, uint32_t, RankId, RankId>;
 

@@ -289,6 +289,13 @@ void ExecutionGraphBuilder::SetLine(OperatorId op, uint32_t line)
     m_graph.m_operators.at(op.Get()).line = line;
 }
 
+void ExecutionGraphBuilder::SetKernel(OperatorId op, KernelKind kernel, DataType precision)
+{
+    Operator& changed = m_graph.m_operators.at(op.Get());
+    changed.kernel = kernel;
+    changed.precision = precision;
+}
+
 ExecutionGraphPtr ExecutionGraphBuilder::Build()
 {
     CheckReferences();

@@ -59,6 +59,11 @@ class ExecutionGraphBuilder
     void AddDependency(OperatorId op, OperatorId dependency);
     /** Sets the source line or node id that messages name. */
     void SetLine(OperatorId op, uint32_t line);
+    /**
+     * Says what sort of kernel a COMPUTE operator is (unknown unless said) and in which format it
+     * multiplies.
+     */
+    void SetKernel(OperatorId op, KernelKind kernel, DataType precision);
 
     /**
      * Checks and seals: dependencies exist, no cycle over dependencies and stream order (the
@@ -105,6 +110,14 @@ class WorkloadBuilder
      * @throws InputError if it is empty, or a rank is out of range or there twice
      */
     CommGroupPtr AddGroup(GroupKind kind, const std::string& name, std::vector<RankId> ranks);
+    /**
+     * @return a group of its own, even if there is one with these ranks already: calls on it are
+     *         matched apart, as those on another communicator of NCCL
+     * @throws InputError as AddGroup
+     */
+    CommGroupPtr AddSeparateGroup(GroupKind kind,
+                                  const std::string& name,
+                                  const std::vector<RankId>& ranks);
     /**
      * Gives a rank its program; @p groups binds the program's slots in order.
      * @throws InputError if the rank is out of range or has a program already

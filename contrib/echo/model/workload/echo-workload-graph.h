@@ -2,6 +2,8 @@
 #ifndef ECHO_WORKLOAD_GRAPH_H
 #define ECHO_WORKLOAD_GRAPH_H
 
+#include "echo-kernel.h"
+
 #include "ns3/echo-collective-spec.h"
 #include "ns3/echo-comm-group.h"
 #include "ns3/echo-error.h"
@@ -32,6 +34,8 @@ enum class OperatorType : uint8_t
 struct Operator
 {
     OperatorType type{OperatorType::COMPUTE};
+    KernelKind kernel{KernelKind::OTHER}; //!< COMPUTE
+    DataType precision{DataType::FP32};   //!< COMPUTE with flops: of the multiplications
     StreamId stream;
     uint32_t name{0};          //!< index of its name (ExecutionGraph::GetName)
     Time duration;             //!< COMPUTE, COPY, HOST: recorded or modelled time alone
