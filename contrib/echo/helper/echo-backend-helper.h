@@ -9,7 +9,6 @@
 #include "ns3/echo-network-model.h"
 #include "ns3/echo-scenario.h"
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -47,8 +46,6 @@ class EchoBackendHelper
 
     /** @return sums over the models of the network made so far */
     NetworkTotals GetTotals() const;
-    /** @return what went wrong quietly ("step is contended ..."), for the summary */
-    std::vector<std::string> GetWarnings() const;
 
     Ptr<Router> GetRouter() const
     {

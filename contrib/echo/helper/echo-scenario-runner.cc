@@ -148,10 +148,6 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
     run.wireBytes = totals.wireBytes;
     run.events = Simulator::GetEventCount();
     run.warnings = m_warnings;
-    for (const auto& warning : helper.GetWarnings())
-    {
-        run.warnings.push_back(warning);
-    }
     const std::string of = " of " + std::to_string(totals.collectives) + " communications ";
     if (totals.contendedAnalytical > 0)
     {
@@ -207,14 +203,11 @@ RunRecord ScenarioRunner::RunWithContentionPolicy(const SinkMaker& makeSink)
         std::set<InstanceKey> found;
         uint64_t packetHops = 0;
         RecordSink& sink = makeSink();
-        run = RunOnce(Fidelity::HYBRID,
-                      policy,
-                      sink,
-                      [&](Ptr<CollectiveBackend> backend) {
-                          const auto hybrid = DynamicCast<HybridBackend>(backend);
-                          found = hybrid->GetContended();
-                          packetHops = hybrid->GetContendedPacketHops(m_scenario.network.mtuBytes);
-                      });
+        run = RunOnce(Fidelity::HYBRID, policy, sink, [&](Ptr<CollectiveBackend> backend) {
+            const auto hybrid = DynamicCast<HybridBackend>(backend);
+            found = hybrid->GetContended();
+            packetHops = hybrid->GetContendedPacketHops(m_scenario.network.mtuBytes);
+        });
         const size_t before = contended.size();
         contended.insert(found.begin(), found.end());
         if (contended.size() == before)
@@ -244,10 +237,7 @@ RunRecord ScenarioRunner::Run(const SinkMaker& makeSink)
             policy = CreateObject<RulesPolicy>();
             policy->SetRules(m_scenario.hybrid.rules);
         }
-        run = RunOnce(m_scenario.fidelity,
-                      policy,
-                      makeSink(),
-                      nullptr);
+        run = RunOnce(m_scenario.fidelity, policy, makeSink(), nullptr);
     }
     return run;
 }

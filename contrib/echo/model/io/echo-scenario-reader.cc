@@ -68,7 +68,6 @@ NetworkSettings ReadNetwork(const YamlNode& node)
     settings.congestionControl =
         OneOf(node, "congestion_control", settings.congestionControl, {"none", "dcqcn"});
     settings.pfc = node.GetBool("pfc", settings.pfc);
-    settings.nvlink = ParseFidelity(OneOf(node, "nvlink", "flow", {"flow", "packet"}));
     node.RefuseUnknownKeys();
     return settings;
 }
@@ -229,8 +228,7 @@ Scenario ReadScenario(const std::string& path, const ScenarioOverrides& override
     return ReadScenario(YamlNode::LoadFile(path), overrides);
 }
 
-Scenario
-ReadScenario(YamlNode root, const ScenarioOverrides& overrides)
+Scenario ReadScenario(YamlNode root, const ScenarioOverrides& overrides)
 {
     root.RequireMap();
     ApplyOverrides(root, overrides);

@@ -32,7 +32,6 @@ struct NetworkSettings
     uint64_t mtuBytes{4096};                //!< payload of a full packet
     std::string congestionControl{"dcqcn"}; //!< "none" or "dcqcn"
     bool pfc{true};                         //!< lossless
-    Fidelity nvlink{Fidelity::FLOW};        //!< model of links inside hosts in packet fidelity
 };
 
 /** How hybrid fidelity divides communications among models. */

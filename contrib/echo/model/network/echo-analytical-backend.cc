@@ -29,7 +29,7 @@ void AnalyticalBackend::SetCostModel(Ptr<CostModel> model)
 
 void AnalyticalBackend::SetRouter(Ptr<Router> router)
 {
-    m_footprints.Prepare(router);
+    m_watch.SetRouter(router);
 }
 
 Fidelity AnalyticalBackend::GetFidelity() const
@@ -45,7 +45,7 @@ void AnalyticalBackend::DoPrepare()
 void AnalyticalBackend::DoDispose()
 {
     m_model = nullptr;
-    m_tracked.clear();
+    m_watch.Clear();
     CollectiveBackend::DoDispose();
 }
 
@@ -63,44 +63,15 @@ void AnalyticalBackend::DoStart(const InstancePtr& instance)
     {
         ++m_extrapolations[cost.reason];
     }
-    if (m_footprints.IsPrepared())
-    {
-        record.linkUtilization = m_footprints.GetPeakUtilization(instance->plan, duration);
-        Track(instance);
-    }
+    m_watch.SetUtilization(*instance, duration);
+    m_watch.Begin(instance);
     Simulator::Schedule(duration, [this, instance] { Complete(instance); });
-}
-
-void AnalyticalBackend::Track(const InstancePtr& instance)
-{
-    const FootprintPtr footprint = m_footprints.Get(instance->plan);
-    if (footprint->demand.empty())
-    {
-        return;
-    }
-    m_tracked[instance->id] = instance;
-    for (const CollectiveId id : m_tracker.Add(instance->id, footprint))
-    {
-        CollectiveInstance& other = *m_tracked.at(id);
-        if (other.record.contended)
-        {
-            continue;
-        }
-        other.record.contended = true;
-        if (++m_contended == 1)
-        {
-            m_firstContended = std::string(ToString(other.plan.spec.kind)) + " on " +
-                               other.record.groupName + ", number " +
-                               std::to_string(other.sequence);
-        }
-    }
 }
 
 void AnalyticalBackend::Complete(const InstancePtr& instance)
 {
     // Members that go on at once may start the next collective: this one is off its links by then.
-    m_tracker.Remove(instance->id);
-    m_tracked.erase(instance->id);
+    m_watch.End(*instance);
     for (uint32_t member = 0; member < instance->members.size(); ++member)
     {
         CompleteMember(instance, member);
@@ -110,17 +81,17 @@ void AnalyticalBackend::Complete(const InstancePtr& instance)
 std::vector<std::string> AnalyticalBackend::GetWarnings() const
 {
     std::vector<std::string> warnings;
-    if (m_contended > 0)
+    if (m_watch.GetContendedCount() > 0)
     {
         warnings.push_back(
-            "the step is contended: " + std::to_string(m_contended) + " of " +
+            "the step is contended: " + std::to_string(m_watch.GetContendedCount()) + " of " +
             std::to_string(m_started) +
             " communications shared fabric links with others that together ask for more than the "
             "links have (first: " +
-            m_firstContended +
+            m_watch.GetFirst() +
             "); analytical times leave that out and are too short, use flow or packet");
     }
-    if (!m_footprints.IsPrepared() && m_started > 0)
+    if (!m_watch.HasRouter() && m_started > 0)
     {
         warnings.push_back("contention between communications was not checked: no router");
     }

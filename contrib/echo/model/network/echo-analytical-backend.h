@@ -3,7 +3,7 @@
 #define ECHO_ANALYTICAL_BACKEND_H
 
 #include "echo-collective-backend.h"
-#include "echo-footprint-tracker.h"
+#include "echo-contention-watch.h"
 
 #include "ns3/echo-cost-model.h"
 
@@ -46,16 +46,11 @@ class AnalyticalBackend : public CollectiveBackend
   private:
     void DoPrepare() override;
     void DoStart(const InstancePtr& instance) override;
-    void Track(const InstancePtr& instance);
     void Complete(const InstancePtr& instance);
 
     Ptr<CostModel> m_model;
-    FootprintCache m_footprints;
-    FootprintTracker m_tracker;
-    std::map<CollectiveId, InstancePtr> m_tracked;    //!< active, with a footprint on the fabric
+    ContentionWatch m_watch;
     uint64_t m_started{0};                            //!< instances
-    uint64_t m_contended{0};                          //!< instances
-    std::string m_firstContended;                     //!< described
     std::map<std::string, uint64_t> m_extrapolations; //!< instances by reason
 };
 

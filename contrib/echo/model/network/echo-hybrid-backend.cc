@@ -3,6 +3,7 @@
 
 #include "ns3/echo-error.h"
 #include "ns3/log.h"
+#include "ns3/simulator.h"
 
 #include <algorithm>
 #include <cmath>
@@ -131,6 +132,12 @@ void HybridBackend::MarkContended(const std::vector<CollectiveId>& ids)
 
 void HybridBackend::DoMemberDone(const InstancePtr& instance)
 {
+    const bool last = instance->done == instance->members.size();
+    if (last)
+    {
+        instance->record.linkUtilization =
+            m_footprints.GetPeakUtilization(instance->plan, Simulator::Now() - instance->start);
+    }
     const auto it = m_active.find(instance->id);
     if (it == m_active.end())
     {

@@ -88,6 +88,17 @@ uint32_t ClosBuilder::ResolveUplinks(const UplinkRequest& request)
     return static_cast<uint32_t>(whole);
 }
 
+void ClosBuilder::RequireFewLinks(uint64_t switches, uint64_t uplinks, const char* name)
+{
+    if (switches * uplinks > Topology::MAX_LINKS)
+    {
+        throw InputError({"", 0, name},
+                         std::to_string(switches) + " switches of " + std::to_string(uplinks) +
+                             " uplinks",
+                         "at most " + std::to_string(Topology::MAX_LINKS) + " links");
+    }
+}
+
 void ClosBuilder::JoinUp(Topology& topology,
                          DeviceId below,
                          const std::vector<DeviceId>& above,

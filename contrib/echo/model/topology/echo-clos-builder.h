@@ -43,6 +43,9 @@ class ClosBuilder : public TopologyBuilder
         return m_linkDelay;
     }
 
+    /** @throws InputError if @p switches of @p uplinks each are more links than a topology takes */
+    static void RequireFewLinks(uint64_t switches, uint64_t uplinks, const char* name);
+
     /**
      * Joins a switch to all of @p above with the same number of links to each.
      * @throws InputError at @p name if @p uplinks cannot be shared out evenly

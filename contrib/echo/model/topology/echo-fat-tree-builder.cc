@@ -168,6 +168,8 @@ void FatTreeBuilder::DoBuildFabric(Topology& topology, const NicTable& nics) con
                              std::to_string(places) + " ports for NICs, " +
                              std::to_string(nicsPerHost) + " for each host)");
     }
+    RequireFewLinks(uint64_t{shape.pods} * shape.leavesPerPod, shape.uplinks, "Uplinks");
+    RequireFewLinks(uint64_t{shape.pods} * shape.spinesPerPod, shape.spineUplinks, "SpineUplinks");
     const auto leaves =
         AddSwitches(topology, DeviceRole::LEAF, uint64_t{shape.pods} * shape.leavesPerPod);
     const auto spines =

@@ -16,8 +16,8 @@ namespace echo
  *
  * Either K, the ports of a switch, gives the whole tree: K pods of K/2 leaves and K/2 spines,
  * (K/2)^2 cores, K^3/4 NICs (Al-Fares, Loukissas, Vahdat, SIGCOMM 2008). Or HostsPerLeaf and
- * LeavesPerPod give a general one, with the oversubscription of leaves and spines; with one pod only
- * it has no cores unless Cores is given.
+ * LeavesPerPod give a general one, with the oversubscription of leaves and spines; with one pod
+ * only it has no cores unless Cores is given.
  */
 class FatTreeBuilder : public ClosBuilder
 {

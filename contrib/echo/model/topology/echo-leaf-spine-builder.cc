@@ -55,6 +55,7 @@ void LeafSpineBuilder::DoBuildFabric(Topology& topology, const NicTable& nics) c
                              ")");
     }
     const uint32_t uplinks = GetLeafUplinks(perLeaf * GetHost().GetNicCount());
+    RequireFewLinks(leaves, uplinks, "Uplinks");
     const auto leafIds = AddSwitches(topology, DeviceRole::LEAF, leaves);
     const auto spineIds =
         AddSwitches(topology, DeviceRole::SPINE, m_spines > 0 ? m_spines : uplinks);

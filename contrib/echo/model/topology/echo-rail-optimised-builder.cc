@@ -51,6 +51,7 @@ void RailOptimisedBuilder::DoBuildFabric(Topology& topology, const NicTable& nic
     const uint32_t perPod = m_hostsPerPod > 0 ? m_hostsPerPod : GetHosts();
     const uint32_t pods = (GetHosts() + perPod - 1) / perPod;
     const uint32_t uplinks = GetLeafUplinks(perPod * nicsPerRail);
+    RequireFewLinks(uint64_t{pods} * rails, uplinks, "Uplinks");
     const auto leafIds = AddSwitches(topology, DeviceRole::LEAF, uint64_t{pods} * rails);
     const auto spineIds =
         AddSwitches(topology, DeviceRole::SPINE, m_spines > 0 ? m_spines : uplinks);

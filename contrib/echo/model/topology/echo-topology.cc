@@ -17,10 +17,6 @@ namespace echo
 namespace
 {
 
-/** What a typing error in a count may cost at most (about 2 GB); real clusters are far smaller. */
-constexpr uint32_t MOST_DEVICES = 1u << 23;
-constexpr uint32_t MOST_LINKS = 1u << 23;
-
 constexpr size_t ROLES = static_cast<size_t>(DeviceRole::CORE) + 1;
 
 using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS, Device, Link>;
@@ -156,10 +152,10 @@ DeviceId Topology::AddDevice(DeviceRole role, const std::string& name, HostId ho
         throw std::logic_error(name + ": a switch of the fabric belongs to no host, all else does");
     }
     const DeviceId id(GetDeviceCount());
-    if (id.Get() >= MOST_DEVICES)
+    if (id.Get() >= MAX_DEVICES)
     {
         throw InputError({"", 0, "cluster"},
-                         "more than " + std::to_string(MOST_DEVICES) + " devices",
+                         "more than " + std::to_string(MAX_DEVICES) + " devices",
                          "a smaller cluster");
     }
     if (!m_impl->byName.emplace(name, id).second)
@@ -201,10 +197,10 @@ LinkId Topology::AddLink(DeviceId a, DeviceId b, DataRate rate, Time delay)
                          "links between hosts and switches to start at NICs");
     }
     const LinkId id(GetLinkCount());
-    if (id.Get() >= MOST_LINKS)
+    if (id.Get() >= MAX_LINKS)
     {
         throw InputError({"", 0, "cluster"},
-                         "more than " + std::to_string(MOST_LINKS) + " links",
+                         "more than " + std::to_string(MAX_LINKS) + " links",
                          "a smaller cluster");
     }
     m_impl->edges.push_back(

@@ -74,6 +74,15 @@ CommGroupPtr WorkloadBuilder::AddGroup(GroupKind kind,
     {
         return known->second;
     }
+    CommGroupPtr group = AddSeparateGroup(kind, name, ranks);
+    m_groupIndex.emplace(std::make_pair(kind, std::move(ranks)), group);
+    return group;
+}
+
+CommGroupPtr WorkloadBuilder::AddSeparateGroup(GroupKind kind,
+                                               const std::string& name,
+                                               const std::vector<RankId>& ranks)
+{
     const auto count = static_cast<uint32_t>(m_graph.m_programs.size());
     for (RankId rank : ranks)
     {
@@ -87,7 +96,6 @@ CommGroupPtr WorkloadBuilder::AddGroup(GroupKind kind,
     const GroupId id(static_cast<uint32_t>(m_graph.m_groups.size()));
     auto group = std::make_shared<const CommGroup>(id, kind, name, ranks);
     m_graph.m_groups.push_back(group);
-    m_groupIndex.emplace(std::make_pair(kind, std::move(ranks)), group);
     return group;
 }
 

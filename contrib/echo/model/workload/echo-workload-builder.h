@@ -111,6 +111,14 @@ class WorkloadBuilder
      */
     CommGroupPtr AddGroup(GroupKind kind, const std::string& name, std::vector<RankId> ranks);
     /**
+     * @return a group of its own, even if there is one with these ranks already: calls on it are
+     *         matched apart, as those on another communicator of NCCL
+     * @throws InputError as AddGroup
+     */
+    CommGroupPtr AddSeparateGroup(GroupKind kind,
+                                  const std::string& name,
+                                  const std::vector<RankId>& ranks);
+    /**
      * Gives a rank its program; @p groups binds the program's slots in order.
      * @throws InputError if the rank is out of range or has a program already
      */
