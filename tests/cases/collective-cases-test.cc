@@ -170,7 +170,7 @@ TEST(Case5, TopologyMatters)
             ExpectNoLinkAboveFull(tight);
         }
     }
-    for (const std::string fabric : {std::string("{type: single-switch}"), narrow})
+    for (const std::string& fabric : {std::string("{type: single-switch}"), narrow})
     {
         const CapturedRun compute =
             RunText(Header("packet", "{}") + CaseCluster(8, fabric) +
