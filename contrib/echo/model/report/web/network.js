@@ -59,6 +59,9 @@ Echo.network = (() => {
         context.fillText(name, chart.chartArea.left - 12, y);
       });
       context.textAlign = 'center';
+      context.strokeStyle = colour('back'); // a halo over the lines behind
+      context.lineWidth = 4;
+      context.lineJoin = 'round';
       layers.forEach((_, layer) => {
         const list = spots.filter((s) => s.layer === layer);
         const room = chart.chartArea.width / list.length;
@@ -68,6 +71,7 @@ Echo.network = (() => {
         list.forEach((spot, i) => {
           if (i % every !== 0) return;
           const [x, y] = pixel(chart, spot);
+          context.strokeText(spot.label, x, y + (below ? 18 : -17));
           context.fillText(spot.label, x, y + (below ? 18 : -17));
         });
       });
@@ -113,7 +117,7 @@ Echo.network = (() => {
   const build = () => new Chart(byId('network-chart').querySelector('canvas'), {
     type: 'scatter',
     data: { datasets: [{
-      data: spots, pointStyle: 'rectRounded', pointRadius: Math.max(...counts) > 200 ? 3 : 6,
+      data: spots, clip: false, pointStyle: 'rectRounded', pointRadius: Math.max(...counts) > 200 ? 3 : 6,
       backgroundColor: colour('text'), borderColor: colour('back'), borderWidth: 1.5,
     }] },
     options: {
@@ -126,12 +130,12 @@ Echo.network = (() => {
   });
 
   const addTo = () => {
-    if (edges.length === 0) {
+    const loaded = edges.filter((e) => MEASURES.utilisation.get(e) > 0).length;
+    if (loaded === 0) {
       byId('network-note').textContent = 'No link carried bytes.';
       byId('network-body').hidden = true;
       return;
     }
-    const loaded = edges.filter((e) => MEASURES.utilisation.get(e) > 0).length;
     byId('network-note').textContent = 'A line is all links between two nodes, in the colour of the most loaded link and direction. ' +
       (loaded === edges.length ? '' : `${formatCount(loaded)} of ${plural(edges.length, 'line')} carried bytes. `) +
       (data.network.edges_left_out > 0 ? `${plural(data.network.edges_left_out, 'less loaded line')} left out.` : '');
