@@ -76,7 +76,8 @@ EchoBackendHelper::EchoBackendHelper(const Cluster& cluster,
     else
     {
         Ptr<WhiteBoxCostModel> whiteBox = CreateObject<WhiteBoxCostModel>();
-        whiteBox->SetProfile(std::make_shared<const MachineProfile>(ReadProfile(YamlNode::LoadFile(settings.profile))));
+        whiteBox->SetProfile(std::make_shared<const MachineProfile>(
+            ReadProfile(YamlNode::LoadFile(settings.profile))));
         m_costModel = whiteBox;
         Ptr<NcclSelector> nccl = CreateObject<NcclSelector>();
         nccl->SetCostModel(whiteBox);
