@@ -62,6 +62,9 @@ class Router : public Object
   protected:
     TopologyPtr m_topology; //!< set by Prepare
     uint64_t m_seed{1};     //!< attribute Seed: switch s hashes with a seed derived from (Seed, s)
+
+  private:
+    mutable std::vector<PortId> m_candidates; //!< of the last choice; kept for its memory
 };
 
 } // namespace echo

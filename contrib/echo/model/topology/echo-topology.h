@@ -47,6 +47,10 @@ struct Link
 class Topology
 {
   public:
+    /** What a typing error in a count may cost at most; real clusters are far smaller. */
+    static constexpr uint32_t MAX_DEVICES = 1u << 22;
+    static constexpr uint32_t MAX_LINKS = 1u << 22;
+
     Topology();
     ~Topology();
     Topology(const Topology&) = delete;
@@ -54,9 +58,12 @@ class Topology
 
     // Building; all throw std::logic_error after Seal().
 
-    /** @throws InputError if the name is taken */
+    /** @throws InputError if the name is taken or there are MAX_DEVICES */
     DeviceId AddDevice(DeviceRole role, const std::string& name, HostId host, uint32_t index);
-    /** @throws InputError if a == b or the rate is zero */
+    /**
+     * @throws InputError if a == b, the rate is zero, the delay is negative, a device other than a
+     * NIC would be joined to something outside its host, or there are MAX_LINKS
+     */
     LinkId AddLink(DeviceId a, DeviceId b, DataRate rate, Time delay);
     /**
      * Ends building and checks: at least one GPU; hosts, GPU and NIC numbers dense from 0.
@@ -79,6 +86,8 @@ class Topology
     const std::vector<DeviceId>& GetGpus(HostId host) const;
     /** @return NICs of a host in index order */
     const std::vector<DeviceId>& GetNics(HostId host) const;
+    /** @return true if GPUs of the host are joined by an NVSwitch */
+    bool HasNvSwitch(HostId host) const;
     /** @return the NIC that serves a GPU: linked to it, else index * nics / gpus; invalid if none
      */
     DeviceId GetNicOf(DeviceId gpu) const;

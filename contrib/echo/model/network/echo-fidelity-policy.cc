@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-fidelity-policy.h"
+
+namespace ns3
+{
+namespace echo
+{
+
+NS_OBJECT_ENSURE_REGISTERED(FidelityPolicy);
+NS_OBJECT_ENSURE_REGISTERED(RulesPolicy);
+NS_OBJECT_ENSURE_REGISTERED(ContentionPolicy);
+
+InstanceKey KeyOf(const CollectiveInstance& instance)
+{
+    const CommGroup& group = *instance.plan.layout->group;
+    const CollectiveKind kind = instance.plan.spec.kind;
+    if (kind != CollectiveKind::SEND_RECV)
+    {
+        return {group.GetId(), kind, 0, 0, 0, instance.sequence};
+    }
+    // A pair is its own two-member group; its ranks and tag tell it from other pairs.
+    return {instance.pairGroup,
+            kind,
+            group.GetRank(0).Get(),
+            group.GetRank(1).Get(),
+            instance.tag,
+            instance.sequence};
+}
+
+TypeId FidelityPolicy::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::echo::FidelityPolicy").SetParent<Object>().SetGroupName("Echo");
+    return tid;
+}
+
+TypeId RulesPolicy::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::echo::RulesPolicy")
+                            .SetParent<FidelityPolicy>()
+                            .SetGroupName("Echo")
+                            .AddConstructor<RulesPolicy>();
+    return tid;
+}
+
+void RulesPolicy::SetRules(std::vector<FidelityRule> rules)
+{
+    m_rules = std::move(rules);
+}
+
+Fidelity RulesPolicy::Choose(const CollectiveInstance& instance) const
+{
+    const CollectivePlan& plan = instance.plan;
+    const bool interHost = plan.layout->GetHosts() > 1;
+    for (const auto& rule : m_rules)
+    {
+        const bool matches = (!rule.group || *rule.group == instance.record.group) &&
+                             (!rule.kind || *rule.kind == plan.spec.kind) &&
+                             (!rule.interHost || *rule.interHost == interHost) &&
+                             plan.spec.bytes >= rule.minimumBytes &&
+                             plan.spec.bytes <= rule.maximumBytes;
+        if (matches)
+        {
+            return rule.fidelity;
+        }
+    }
+    return Fidelity::ANALYTICAL;
+}
+
+TypeId ContentionPolicy::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::echo::ContentionPolicy")
+                            .SetParent<FidelityPolicy>()
+                            .SetGroupName("Echo")
+                            .AddConstructor<ContentionPolicy>();
+    return tid;
+}
+
+void ContentionPolicy::SetContended(std::set<InstanceKey> contended, Fidelity fidelity)
+{
+    m_contended = std::move(contended);
+    m_fidelity = fidelity;
+}
+
+Fidelity ContentionPolicy::Choose(const CollectiveInstance& instance) const
+{
+    return m_contended.count(KeyOf(instance)) > 0 ? m_fidelity : Fidelity::ANALYTICAL;
+}
+
+} // namespace echo
+} // namespace ns3

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_FIDELITY_POLICY_H
+#define ECHO_FIDELITY_POLICY_H
+
+#include "echo-collective-backend.h"
+
+#include "ns3/echo-fidelity-rule.h"
+#include "ns3/object.h"
+
+#include <set>
+#include <tuple>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+/**
+ * Names an instance across runs of the same job: members call in program order, so the k-th call
+ * on a group (or the k-th message of a pair and tag) is the same communication in every run.
+ */
+using InstanceKey = std::tuple<GroupId, CollectiveKind, uint32_t, uint32_t, int32_t, uint32_t>;
+
+/** @return (group, kind, sender, receiver, tag, sequence); sender to tag are 0 for collectives */
+InstanceKey KeyOf(const CollectiveInstance& instance);
+
+/** Decides which model serves an instance in hybrid fidelity. */
+class FidelityPolicy : public Object
+{
+  public:
+    static TypeId GetTypeId();
+    /** @return ANALYTICAL, FLOW or PACKET; called once an instance, when its last member joins */
+    virtual Fidelity Choose(const CollectiveInstance& instance) const = 0;
+};
+
+/** The first rule that matches decides; where none does, analytical. */
+class RulesPolicy : public FidelityPolicy
+{
+  public:
+    static TypeId GetTypeId();
+    void SetRules(std::vector<FidelityRule> rules);
+    Fidelity Choose(const CollectiveInstance& instance) const override;
+
+  private:
+    std::vector<FidelityRule> m_rules; //!< in order
+};
+
+/**
+ * Analytical for what shares no link with another communication at the same time, a contended
+ * fidelity for what does. Which do is known from an analytical pass over the same job.
+ */
+class ContentionPolicy : public FidelityPolicy
+{
+  public:
+    static TypeId GetTypeId();
+    /** @param fidelity FLOW or PACKET, for the instances in @p contended */
+    void SetContended(std::set<InstanceKey> contended, Fidelity fidelity);
+    Fidelity Choose(const CollectiveInstance& instance) const override;
+
+  private:
+    std::set<InstanceKey> m_contended;     //!< known from the analytical pass
+    Fidelity m_fidelity{Fidelity::PACKET}; //!< that serves them
+};
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_FIDELITY_POLICY_H */

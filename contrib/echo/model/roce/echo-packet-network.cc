@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-packet-network.h"
+
+#include "echo-roce-channel.h"
+#include "echo-roce-nic.h"
+#include "echo-roce-port.h"
+#include "echo-roce-switch.h"
+
+#include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/echo-error.h"
+#include "ns3/integer.h"
+#include "ns3/log.h"
+#include "ns3/object-factory.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+namespace ns3
+{
+namespace echo
+{
+
+NS_LOG_COMPONENT_DEFINE("EchoPacketNetwork");
+NS_OBJECT_ENSURE_REGISTERED(PacketNetwork);
+
+TypeId PacketNetwork::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::echo::PacketNetwork")
+            .SetParent<NetworkModel>()
+            .SetGroupName("Echo")
+            .AddConstructor<PacketNetwork>()
+            .AddAttribute("Mtu",
+                          "Payload bytes of a full packet (RDMA path MTU).",
+                          UintegerValue(4096),
+                          MakeUintegerAccessor(&PacketNetwork::m_mtuBytes),
+                          MakeUintegerChecker<uint32_t>(64, 65280))
+            .AddAttribute("AckInterval",
+                          "Packets between two requests for acknowledgement; the last packet of "
+                          "a message always asks.",
+                          UintegerValue(4),
+                          MakeUintegerAccessor(&PacketNetwork::m_ackInterval),
+                          MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("WindowBytes",
+                          "Payload that a queue pair may have unacknowledged. 0: no limit, as "
+                          "RDMA NICs send: at their rate until paused.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&PacketNetwork::m_windowBytes),
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute("RetransmitTimeout",
+                          "Time without news of the receiver after which a sender goes back; used "
+                          "only where packets can get lost.",
+                          TimeValue(MicroSeconds(500)),
+                          MakeTimeAccessor(&PacketNetwork::m_retransmitTimeout),
+                          MakeTimeChecker(TimeStep(1)))
+            .AddAttribute("LossRate",
+                          "Chance that a data packet is lost on a link.",
+                          DoubleValue(0),
+                          MakeDoubleAccessor(&PacketNetwork::m_lossRate),
+                          MakeDoubleChecker<double>(0, 0.5))
+            .AddAttribute("Lossless",
+                          "Priority flow control: full buffers pause links and drop nothing.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&PacketNetwork::m_lossless),
+                          MakeBooleanChecker())
+            .AddAttribute("Lazy",
+                          "See RocePort.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&PacketNetwork::m_lazy),
+                          MakeBooleanChecker())
+            .AddAttribute("RunAhead",
+                          "Let a switch handle in one event all that it knows will happen to it "
+                          "within the delay of its shortest link (same results). False: an event "
+                          "for each instant, in which Simulator::Now() is the time of what a "
+                          "switch traces.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&PacketNetwork::m_runAhead),
+                          MakeBooleanChecker())
+            .AddAttribute("CongestionControl",
+                          "TypeId of the congestion control of all queue pairs.",
+                          StringValue("ns3::echo::FixedRate"),
+                          MakeStringAccessor(&PacketNetwork::m_controlType),
+                          MakeStringChecker())
+            .AddAttribute("Stream",
+                          "Random stream of device d is this plus d.",
+                          IntegerValue(1000000),
+                          MakeIntegerAccessor(&PacketNetwork::m_firstStream),
+                          MakeIntegerChecker<int64_t>(0));
+    return tid;
+}
+
+PacketNetwork::PacketNetwork()
+{
+}
+
+PacketNetwork::~PacketNetwork()
+{
+}
+
+void PacketNetwork::Prepare(Ptr<Router> router, RecordSink* sink)
+{
+    if (Time::GetResolution() != Time::PS)
+    {
+        throw std::logic_error("PacketNetwork counts in picoseconds: call UsePicoseconds() first");
+    }
+    m_router = router;
+    m_topology = router->GetTopology();
+    m_sink = sink;
+
+    TypeId control;
+    if (!TypeId::LookupByNameFailSafe(m_controlType, &control) || !control.HasConstructor() ||
+        !control.IsChildOf(CongestionControl::GetTypeId()))
+    {
+        throw InputError(SourceLocation{"", 0, "ns3::echo::PacketNetwork::CongestionControl"},
+                         "'" + m_controlType + "'",
+                         "the TypeId of a congestion control such as ns3::echo::Dcqcn");
+    }
+    ObjectFactory factory;
+    factory.SetTypeId(control);
+    m_control = factory.Create<CongestionControl>();
+
+    m_parameters.mtuBytes = m_mtuBytes;
+    m_parameters.ackInterval = m_ackInterval;
+    m_parameters.windowBytes = m_windowBytes;
+    m_parameters.retransmitTimeout = m_retransmitTimeout.GetPicoSeconds();
+    m_parameters.lossRate = m_lossRate;
+    m_parameters.lossless = m_lossless;
+    m_parameters.runAhead = m_runAhead;
+    m_parameters.congestionNotices = m_control->UsesNotices();
+    m_parameters.noticeInterval = m_control->GetNoticeInterval();
+    MakeDevices();
+    MakeLinks();
+    for (const Ptr<RoceDevice>& device : m_devices)
+    {
+        if (device)
+        {
+            device->Seal();
+        }
+    }
+}
+
+void PacketNetwork::MakeDevices()
+{
+    m_devices.resize(m_topology->GetDeviceCount());
+    for (uint32_t i = 0; i < m_devices.size(); ++i)
+    {
+        const DeviceRole role = m_topology->GetDevice(DeviceId(i)).role;
+        if (role == DeviceRole::NIC)
+        {
+            Ptr<RoceNic> nic = CreateObject<RoceNic>();
+            nic->SetPolicy(m_control,
+                           [this](QueuePair& pair, int64_t now) { OnDelivered(pair, now); });
+            m_devices[i] = nic;
+        }
+        else if (role == DeviceRole::LEAF || role == DeviceRole::SPINE || role == DeviceRole::CORE)
+        {
+            m_devices[i] = CreateObject<RoceSwitch>();
+        }
+        else
+        {
+            continue;
+        }
+        m_devices[i]->Prepare(CreateObject<Node>(), &m_parameters, &m_pool);
+        m_devices[i]->AssignStream(m_firstStream + i);
+    }
+}
+
+void PacketNetwork::MakeLinks()
+{
+    m_ports.resize(2 * m_topology->GetLinkCount());
+    for (uint32_t l = 0; l < m_topology->GetLinkCount(); ++l)
+    {
+        if (!m_topology->IsFabricLink(LinkId(l)))
+        {
+            continue;
+        }
+        const Link& link = m_topology->GetLink(LinkId(l));
+        for (uint32_t side = 0; side < 2; ++side)
+        {
+            Ptr<RocePort> port = CreateObjectWithAttributes<RocePort>(
+                "DataRate", DataRateValue(link.rate), "Lazy", BooleanValue(m_lazy));
+            m_ports[2 * l + side] = port;
+            const Ptr<RoceDevice>& device = m_devices[(side == 0 ? link.a : link.b).Get()];
+            device->GetObject<Node>()->AddDevice(port);
+            device->AddPort(port);
+        }
+        CreateObjectWithAttributes<RoceChannel>("Delay", TimeValue(link.delay))
+            ->Connect(m_ports[2 * l], m_ports[2 * l + 1]);
+    }
+}
+
+std::vector<RocePort*> PacketNetwork::MakeRoute(DeviceId source,
+                                                DeviceId destination,
+                                                uint64_t label) const
+{
+    std::vector<PortId> path;
+    if (!m_router->FindPath(source, destination, label, path))
+    {
+        throw UnsupportedError("no path joins " + m_topology->GetDevice(source).name + " and " +
+                               m_topology->GetDevice(destination).name);
+    }
+    std::vector<RocePort*> route;
+    for (const PortId port : path)
+    {
+        route.push_back(PeekPointer(m_ports[port.Get()]));
+    }
+    route.push_back(nullptr);
+    return route;
+}
+
+QueuePair& PacketNetwork::GetQueuePair(const Message& message)
+{
+    const QueuePair::Key key{message.source, message.destination, message.label};
+    const auto found = m_queuePairs.find(key);
+    if (found != m_queuePairs.end())
+    {
+        return *found->second;
+    }
+    for (const DeviceId end : {message.source, message.destination})
+    {
+        if (m_topology->GetDevice(end).role != DeviceRole::NIC)
+        {
+            throw UnsupportedError("the packet network joins NICs; " +
+                                   m_topology->GetDevice(end).name + " is none");
+        }
+    }
+    if (message.source == message.destination)
+    {
+        throw UnsupportedError("a message from " + m_topology->GetDevice(message.source).name +
+                               " to itself");
+    }
+    std::vector<RocePort*> forth = MakeRoute(message.source, message.destination, message.label);
+    std::vector<RocePort*> back = MakeRoute(message.destination, message.source, message.label);
+    std::unique_ptr<RateState> rate = m_control->MakeState(forth.front()->GetBitRate());
+    auto pair = std::make_unique<QueuePair>(key,
+                                            m_parameters.mtuBytes,
+                                            m_parameters.ackInterval,
+                                            std::move(forth),
+                                            std::move(back),
+                                            std::move(rate));
+    return *m_queuePairs.emplace(key, std::move(pair)).first->second;
+}
+
+void PacketNetwork::Send(const Message& message, DeliveredCallback delivered)
+{
+    NS_ASSERT_MSG(message.bytes > 0, "a message has bytes");
+    QueuePair& pair = GetQueuePair(message);
+    RoceMessage entry;
+    entry.message = message;
+    entry.delivered = std::move(delivered);
+    entry.id = m_messages++;
+    entry.start = Simulator::Now();
+    ++m_live;
+    m_entries.push_back({&pair, std::move(entry)});
+    FlushSoon();
+}
+
+void PacketNetwork::OnDelivered(QueuePair& queuePair, int64_t now)
+{
+    RoceMessage& message = queuePair.FinishMessage();
+    Delivery delivery;
+    delivery.queuePair = &queuePair;
+    delivery.callback = std::move(message.delivered);
+    FlowRecord& record = delivery.record;
+    record.id = message.id;
+    record.collective = message.message.collective;
+    record.source = message.message.source;
+    record.destination = message.message.destination;
+    record.label = message.message.label;
+    record.bytes = message.message.bytes;
+    record.start = message.start;
+    record.end = TimeStep(static_cast<uint64_t>(now));
+    record.packets = message.packets;
+    record.retransmitted = message.retransmitted;
+    record.hops = queuePair.GetHops();
+    m_deliveries.push_back(std::move(delivery));
+    FlushSoon();
+}
+
+void PacketNetwork::FlushSoon()
+{
+    if (!m_flushing)
+    {
+        m_flushing = true;
+        Simulator::ScheduleNow(&PacketNetwork::Flush, this);
+    }
+}
+
+void PacketNetwork::Flush()
+{
+    // Callbacks may call Send; what they send enters below, still in this instant.
+    std::vector<Delivery> deliveries = std::move(m_deliveries);
+    m_deliveries.clear();
+    std::sort(deliveries.begin(), deliveries.end(), [](const Delivery& a, const Delivery& b) {
+        return std::tie(a.queuePair->GetKey(), a.record.id) <
+               std::tie(b.queuePair->GetKey(), b.record.id);
+    });
+    for (Delivery& delivery : deliveries)
+    {
+        --m_live;
+        if (m_sink)
+        {
+            m_sink->OnFlow(delivery.record);
+        }
+        if (delivery.callback)
+        {
+            delivery.callback();
+        }
+    }
+    m_flushing = false;
+    std::vector<Entry> entries = std::move(m_entries);
+    m_entries.clear();
+    std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+        return a.queuePair->GetKey() < b.queuePair->GetKey();
+    });
+    const int64_t now = Simulator::Now().GetPicoSeconds();
+    for (Entry& entry : entries)
+    {
+        QueuePair& pair = *entry.queuePair;
+        Ptr<RoceDevice> nic = m_devices[std::get<0>(pair.GetKey()).Get()];
+        pair.Append(std::move(entry.message));
+        static_cast<RoceNic&>(*nic).Activate(pair, now);
+    }
+}
+
+Fidelity PacketNetwork::GetFidelity() const
+{
+    return Fidelity::PACKET;
+}
+
+void PacketNetwork::ReportLinks(RecordSink& sink, Time) const
+{
+    const int64_t now = Simulator::Now().GetPicoSeconds();
+    for (uint32_t i = 0; i < m_ports.size(); ++i)
+    {
+        if (!m_ports[i])
+        {
+            continue;
+        }
+        const RocePortStatistics s = m_ports[i]->GetStatistics(now);
+        if (s.packets == 0)
+        {
+            continue;
+        }
+        const PortId port(i);
+        const Device& from = m_topology->GetDevice(m_topology->OwnerOf(port));
+        const Device& to = m_topology->GetDevice(m_topology->NeighborOf(port));
+        LinkRecord record;
+        record.link = Topology::LinkOf(port);
+        record.port = port;
+        record.from = from.name;
+        record.to = to.name;
+        record.fromRole = from.role;
+        record.toRole = to.role;
+        record.rate = m_topology->RateOf(port);
+        record.wireBytes = s.wireBytes;
+        record.payloadBytes = s.payloadBytes;
+        record.packets = s.packets;
+        record.busy = TimeStep(static_cast<uint64_t>(s.busy));
+        record.lastBusy = TimeStep(static_cast<uint64_t>(m_ports[i]->GetFreeAt()));
+        record.peakRate = s.peakRate;
+        record.maxQueueBytes = s.maxQueueBytes;
+        record.ecnMarks = s.marks;
+        record.pauses = s.pauses;
+        record.paused = TimeStep(static_cast<uint64_t>(s.paused));
+        record.drops = s.drops;
+        sink.OnLink(record);
+    }
+}
+
+NetworkTotals PacketNetwork::GetTotals() const
+{
+    NetworkTotals totals;
+    for (uint32_t i = 0; i < m_ports.size(); ++i)
+    {
+        if (!m_ports[i])
+        {
+            continue;
+        }
+        const RocePortStatistics& s = m_ports[i]->GetCounters();
+        totals.packetHops += s.packets;
+        totals.drops += s.drops;
+        totals.pauses += s.pauses;
+        totals.ecnMarks += s.marks;
+        if (m_topology->GetDevice(m_topology->OwnerOf(PortId(i))).role == DeviceRole::NIC)
+        {
+            totals.packets += s.packets;
+        }
+    }
+    totals.liveFlows = m_live;
+    totals.congestionControl = m_control ? m_control->GetName() : "";
+    return totals;
+}
+
+Ptr<RocePort> PacketNetwork::GetPort(PortId port) const
+{
+    return m_ports.at(port.Get());
+}
+
+Ptr<RoceDevice> PacketNetwork::GetDevice(DeviceId device) const
+{
+    return m_devices.at(device.Get());
+}
+
+void PacketNetwork::DoDispose()
+{
+    for (const Ptr<RoceDevice>& device : m_devices)
+    {
+        if (device)
+        {
+            device->Dispose();
+        }
+    }
+    m_devices.clear();
+    m_ports.clear();
+    m_deliveries.clear();
+    m_entries.clear();
+    m_queuePairs.clear();
+    m_control = nullptr;
+    m_router = nullptr;
+    NetworkModel::DoDispose();
+}
+
+} // namespace echo
+} // namespace ns3

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_PACKET_NETWORK_H
+#define ECHO_PACKET_NETWORK_H
+
+#include "echo-congestion-control.h"
+#include "echo-queue-pair.h"
+#include "echo-roce-device.h"
+
+#include "ns3/echo-network-model.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+/**
+ * Packet fidelity: serves messages between NICs by RoCEv2 queue pairs over the topology's fabric
+ * (NICs, leaf, spine and core switches), each an ns-3 node with RocePorts.
+ *
+ * A pair of NICs and a label share one queue pair and one path each way (Router, per-flow ECMP).
+ * One message alone takes exactly what store-and-forward of its packets takes: over links of one
+ * rate R with total delay d, (wire bytes) / R + (links - 1) (largest packet's wire bytes) / R + d,
+ * each packet's time on each link rounded up to a picosecond.
+ *
+ * What happens at one instant, in order: devices handle what is due (RoceAgenda); then deliveries
+ * are told, in order of (source, destination, label); then messages given to Send at this instant
+ * enter their queue pairs, in the same order. So results do not depend on ns-3's scheduler.
+ */
+class PacketNetwork : public NetworkModel
+{
+  public:
+    static TypeId GetTypeId();
+    PacketNetwork();
+    ~PacketNetwork() override;
+
+    /**
+     * @throws InputError if an attribute does not fit (unknown congestion control, switch buffer
+     * below its headrooms)
+     */
+    void Prepare(Ptr<Router> router, RecordSink* sink) override;
+    /** @throws UnsupportedError if an end is no NIC, both are one NIC, or no path joins them */
+    void Send(const Message& message, DeliveredCallback delivered) override;
+    Fidelity GetFidelity() const override;
+    void ReportLinks(RecordSink& sink, Time duration) const override;
+    NetworkTotals GetTotals() const override;
+
+    /** @return the port with the topology's number, or null if its link is not of the fabric */
+    Ptr<RocePort> GetPort(PortId port) const;
+    /** @return the NIC or switch of a topology device, or null */
+    Ptr<RoceDevice> GetDevice(DeviceId device) const;
+
+    /** Packets that exist now: on links, in queues. */
+    uint64_t GetAlivePackets() const
+    {
+        return m_pool.GetAlive();
+    }
+
+    /** Queue pairs made so far. */
+    uint64_t GetQueuePairCount() const
+    {
+        return m_queuePairs.size();
+    }
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    /** A finished message whose callback is due. */
+    struct Delivery
+    {
+        QueuePair* queuePair;
+        DeliveredCallback callback;
+        FlowRecord record;
+    };
+
+    /** A message on its way into its queue pair. */
+    struct Entry
+    {
+        QueuePair* queuePair;
+        RoceMessage message;
+    };
+
+    void MakeDevices();
+    void MakeLinks();
+    QueuePair& GetQueuePair(const Message& message);
+    std::vector<RocePort*> MakeRoute(DeviceId source, DeviceId destination, uint64_t label) const;
+    void OnDelivered(QueuePair& queuePair, int64_t now);
+    void FlushSoon();
+    /** Tells deliveries, then lets new messages into their queue pairs. */
+    void Flush();
+
+    RoceParameters m_parameters;            //!< shared with the devices; attributes
+    uint32_t m_mtuBytes{4096};              //!< attribute Mtu
+    uint32_t m_ackInterval{4};              //!< attribute AckInterval
+    uint64_t m_windowBytes{0};              //!< attribute WindowBytes
+    double m_lossRate{0};                   //!< attribute LossRate
+    bool m_lossless{true};                  //!< attribute Lossless
+    Time m_retransmitTimeout;               //!< attribute RetransmitTimeout
+    bool m_lazy{true};                      //!< attribute Lazy
+    bool m_runAhead{true};            //!< attribute RunAhead
+    int64_t m_firstStream{0};               //!< attribute Stream
+    std::string m_controlType;              //!< attribute CongestionControl
+    RocePacketPool m_pool;                  //!< all packets
+    Ptr<Router> m_router;                   //!< paths
+    TopologyPtr m_topology;                 //!< the router's
+    RecordSink* m_sink{nullptr};            //!< may be null
+    Ptr<CongestionControl> m_control;       //!< policy
+    std::vector<Ptr<RoceDevice>> m_devices; //!< by DeviceId; may be null
+    std::vector<Ptr<RocePort>> m_ports;     //!< by PortId; may be null
+    std::map<QueuePair::Key, std::unique_ptr<QueuePair>> m_queuePairs; //!< made when first used
+    std::vector<Delivery> m_deliveries;                                //!< of this instant
+    std::vector<Entry> m_entries;                                      //!< of this instant
+    bool m_flushing{false};                                            //!< Flush is scheduled
+    uint64_t m_messages{0};                                            //!< given to Send
+    uint64_t m_live{0};                                                //!< not delivered yet
+};
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_PACKET_NETWORK_H */

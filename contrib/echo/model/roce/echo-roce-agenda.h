@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_ROCE_AGENDA_H
+#define ECHO_ROCE_AGENDA_H
+
+#include "ns3/event-impl.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+class RoceDevice;
+
+/**
+ * What one device does next, and when.
+ *
+ * A device has a fixed set of slots (transmission done at port i, arrival at port i, timer), each
+ * with at most one time. All that falls on one instant is handled in one ns-3 event, in slot
+ * order. So the order of simultaneous events at a device is defined by the model and is the same
+ * whichever ns-3 scheduler runs, and however many idle transmit-done slots are set; devices
+ * themselves meet only over links, which take time. There is one ns-3 event for each (device,
+ * time), never one that finds nothing to do.
+ *
+ * Inside, a complete binary tree of minima: setting a slot costs the logarithm of their number at
+ * most. The object is its own event. Times are picoseconds.
+ */
+class RoceAgenda final : public EventImpl
+{
+  public:
+    static constexpr int64_t NEVER = std::numeric_limits<int64_t>::max();
+
+    /** @param context ns-3's context of the events (the node's id) */
+    RoceAgenda(RoceDevice* device, uint32_t context);
+
+    /**
+     * To be called before any Set.
+     * @param lookahead ps for which nothing that other devices do from now on can reach this one;
+     * what falls into that span is handled in one ns-3 event. 0: one event for each instant.
+     */
+    void Configure(uint32_t slots, int64_t lookahead);
+
+    /** Sets, moves or (NEVER) clears a slot. @p time is after @p now, or NEVER. */
+    void Set(uint32_t slot, int64_t time, int64_t now)
+    {
+        size_t i = m_leaves + slot;
+        m_tree[i] = time;
+        while (i > 1)
+        {
+            i /= 2;
+            const int64_t least = std::min(m_tree[2 * i], m_tree[2 * i + 1]);
+            if (m_tree[i] == least)
+            {
+                break;
+            }
+            m_tree[i] = least;
+        }
+        if (!m_running && time < m_next)
+        {
+            Schedule(time, now);
+        }
+    }
+
+    /** The device goes away: events still in the scheduler do nothing. */
+    void Detach()
+    {
+        m_device = nullptr;
+    }
+
+  private:
+    void Notify() override;
+    void Schedule(int64_t time, int64_t now);
+
+    RoceDevice* m_device;             //!< whose agenda
+    uint32_t m_context;               //!< ns-3's context
+    bool m_running{false};            //!< slots of one instant are being handled
+    int64_t m_span{1};                //!< handled in one event, ps
+    int64_t m_next{NEVER};            //!< time of the earliest ns-3 event outstanding
+    size_t m_leaves{1};               //!< power of two, at least the number of slots
+    std::vector<int64_t> m_tree;      //!< node i: least of 2i and 2i+1; leaves last; root is 1
+    std::vector<int64_t> m_scheduled; //!< times of events outstanding, earliest last
+};
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_ROCE_AGENDA_H */

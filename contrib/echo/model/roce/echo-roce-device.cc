@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-roce-device.h"
+
+#include "ns3/log.h"
+
+namespace ns3
+{
+namespace echo
+{
+
+NS_LOG_COMPONENT_DEFINE("EchoRoceDevice");
+NS_OBJECT_ENSURE_REGISTERED(RoceDevice);
+
+TypeId RoceDevice::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::echo::RoceDevice").SetParent<Object>().SetGroupName("Echo");
+    return tid;
+}
+
+RoceDevice::RoceDevice() : m_random(CreateObject<UniformRandomVariable>())
+{
+}
+
+RoceDevice::~RoceDevice()
+{
+    if (m_agenda)
+    {
+        m_agenda->Detach();
+        m_agenda->Unref();
+    }
+}
+
+void RoceDevice::Prepare(Ptr<Node> node, const RoceParameters* parameters, RocePacketPool* pool)
+{
+    m_parameters = parameters;
+    m_pool = pool;
+    m_agenda = new RoceAgenda(this, node->GetId());
+    node->AggregateObject(this);
+}
+
+void RoceDevice::AddPort(Ptr<RocePort> port)
+{
+    m_ports.push_back(PeekPointer(port));
+}
+
+void RoceDevice::Seal()
+{
+    m_agenda->Configure(2 * GetPortCount() + (HasTimer() ? 1 : 0), GetLookahead());
+    for (uint32_t i = 0; i < GetPortCount(); ++i)
+    {
+        m_ports[i]->Install(this, m_agenda, i, GetPortCount() + i);
+        m_peers.push_back(m_ports[i]->GetPeer());
+    }
+    DoSeal();
+}
+
+void RoceDevice::DoSeal()
+{
+}
+
+void RoceDevice::AssignStream(int64_t stream)
+{
+    m_random->SetStream(stream);
+}
+
+void RoceDevice::Handle(uint32_t slot, int64_t now)
+{
+    const uint32_t ports = GetPortCount();
+    if (slot < ports)
+    {
+        m_ports[slot]->OnTransmitDone(now);
+        return;
+    }
+    if (slot == 2 * ports)
+    {
+        SetTimer(RoceAgenda::NEVER, now);
+        OnTimer(now);
+        return;
+    }
+    RocePort* from = m_peers[slot - ports];
+    RocePacket* packet = from->TakeArrival();
+    m_agenda->Set(slot, from->GetNextArrival(), now);
+    if (packet->kind >= RocePacketKind::PAUSE)
+    {
+        m_ports[slot - ports]->OnPause(packet->kind == RocePacketKind::PAUSE, now);
+        m_pool->Give(packet);
+        return;
+    }
+    if (m_parameters->lossRate > 0 && packet->kind == RocePacketKind::DATA &&
+        GetRandom() < m_parameters->lossRate)
+    {
+        NS_LOG_LOGIC("packet " << packet->sequence << " lost at random");
+        ++m_randomDrops;
+        from->CountDrop();
+        m_pool->Give(packet);
+        return;
+    }
+    Receive(slot - ports, packet, now);
+}
+
+int64_t RoceDevice::GetLookahead() const
+{
+    return 0;
+}
+
+bool RoceDevice::HasTimer() const
+{
+    return false;
+}
+
+void RoceDevice::OnTimer(int64_t)
+{
+}
+
+void RoceDevice::DoDispose()
+{
+    if (m_agenda)
+    {
+        m_agenda->Detach();
+    }
+    m_ports.clear();
+    Object::DoDispose();
+}
+
+} // namespace echo
+} // namespace ns3

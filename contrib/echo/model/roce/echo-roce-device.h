@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_ROCE_DEVICE_H
+#define ECHO_ROCE_DEVICE_H
+
+#include "echo-roce-agenda.h"
+#include "echo-roce-packet.h"
+#include "echo-roce-port.h"
+
+#include "ns3/node.h"
+#include "ns3/object.h"
+#include "ns3/random-variable-stream.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+/** What all devices of one packet network share. */
+struct RoceParameters
+{
+    uint32_t mtuBytes{4096};       //!< payload of a full packet
+    uint32_t ackInterval{4};       //!< packets an acknowledgement covers
+    uint64_t windowBytes{0};       //!< payload not acknowledged yet; 0: no limit
+    int64_t retransmitTimeout{0};  //!< ps
+    double lossRate{0};            //!< chance that a data packet is lost on a link
+    bool runAhead{true};           //!< switches handle what they know of in one event
+    bool lossless{true};           //!< priority flow control
+    bool congestionNotices{false}; //!< switches mark and receivers send CNPs
+    int64_t noticeInterval{0};     //!< ps between two CNPs of a queue pair
+
+    /** @return true if packets may get lost, so that lost ones must be found by timers */
+    bool CanLose() const
+    {
+        return lossRate > 0 || !lossless;
+    }
+
+    uint32_t GetFullWireBytes() const
+    {
+        return mtuBytes + RoceWire::DATA;
+    }
+};
+
+/**
+ * A switch or NIC, aggregated to an ns-3 node: ports and an agenda.
+ *
+ * Order of what falls on one instant at a device: transmissions that end, by port; then arrivals,
+ * by port; then timers.
+ */
+class RoceDevice : public Object
+{
+  public:
+    static TypeId GetTypeId();
+    RoceDevice();
+    ~RoceDevice() override;
+
+    /** To be called first. @p parameters and @p pool outlive the device. */
+    void Prepare(Ptr<Node> node, const RoceParameters* parameters, RocePacketPool* pool);
+    /** Adds ports in order of their index; all of them before Seal. */
+    void AddPort(Ptr<RocePort> port);
+    /** Ends adding ports; they are connected by then. */
+    void Seal();
+    /** @param stream fixed stream number of the device's random choices */
+    void AssignStream(int64_t stream);
+
+    uint32_t GetPortCount() const
+    {
+        return static_cast<uint32_t>(m_ports.size());
+    }
+
+    RocePort& GetPort(uint32_t index) const
+    {
+        return *m_ports[index];
+    }
+
+    /** Called by the agenda. */
+    void Handle(uint32_t slot, int64_t now);
+
+    /**
+     * @return the next data packet to leave by @p port, whose waiting count is above zero; null if
+     * what waited needs nothing any more
+     */
+    virtual RocePacket* PullData(RocePort& port, int64_t now) = 0;
+
+    /** Packets lost at random. */
+    uint64_t GetRandomDrops() const
+    {
+        return m_randomDrops;
+    }
+
+  protected:
+    void DoDispose() override;
+    /** A data, acknowledgement or CNP packet has arrived at @p port. */
+    virtual void Receive(uint32_t port, RocePacket* packet, int64_t now) = 0;
+    /** @return ps for which the device knows all that will reach it */
+    virtual int64_t GetLookahead() const;
+    /** @return true if the device uses its timer */
+    virtual bool HasTimer() const;
+    virtual void OnTimer(int64_t now);
+    virtual void DoSeal();
+
+    /** Sets the timer slot. */
+    void SetTimer(int64_t time, int64_t now)
+    {
+        m_agenda->Set(2 * GetPortCount(), time, now);
+    }
+
+    const RoceParameters& GetParameters() const
+    {
+        return *m_parameters;
+    }
+
+    RocePacketPool& GetPool() const
+    {
+        return *m_pool;
+    }
+
+    double GetRandom() const
+    {
+        return m_random->GetValue();
+    }
+
+  private:
+    std::vector<RocePort*> m_ports;              //!< by index; held by the node
+    std::vector<RocePort*> m_peers;              //!< by index: other ends of the links
+    RoceAgenda* m_agenda{nullptr};               //!< shared with the scheduler
+    const RoceParameters* m_parameters{nullptr}; //!< of the network
+    RocePacketPool* m_pool{nullptr};             //!< of the network
+    Ptr<UniformRandomVariable> m_random;         //!< marking and loss
+    uint64_t m_randomDrops{0};                   //!< lost at random
+};
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_ROCE_DEVICE_H */

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-roce-nic.h"
+
+#include "ns3/log.h"
+
+#include <cmath>
+#include <tuple>
+
+namespace ns3
+{
+namespace echo
+{
+
+NS_LOG_COMPONENT_DEFINE("EchoRoceNic");
+NS_OBJECT_ENSURE_REGISTERED(RoceNic);
+
+namespace
+{
+
+constexpr double BIT_PS = 8e12; //!< ps of a byte at 1 b/s
+
+} // namespace
+
+TypeId RoceNic::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::echo::RoceNic")
+                            .SetParent<RoceDevice>()
+                            .SetGroupName("Echo")
+                            .AddConstructor<RoceNic>();
+    return tid;
+}
+
+bool RoceNic::Timer::operator<(const Timer& other) const
+{
+    return std::tie(time, timeout, queuePair->GetKey()) >
+           std::tie(other.time, other.timeout, other.queuePair->GetKey());
+}
+
+void RoceNic::SetPolicy(Ptr<CongestionControl> control, DeliveredFunction delivered)
+{
+    m_control = control;
+    m_delivered = std::move(delivered);
+}
+
+void RoceNic::DoSeal()
+{
+    m_rounds.assign(GetPortCount(), Round{});
+    m_canLose = GetParameters().CanLose();
+    const uint64_t window = GetParameters().windowBytes;
+    const uint32_t mtu = GetParameters().mtuBytes;
+    m_windowPackets = (window + mtu - 1) / mtu;
+}
+
+void RoceNic::Activate(QueuePair& queuePair, int64_t now)
+{
+    if (queuePair.GetOutstanding() == 0)
+    {
+        queuePair.lastProgress = now;
+    }
+    if (queuePair.state == QueuePair::State::IDLE)
+    {
+        Reconsider(queuePair, now);
+    }
+}
+
+bool RoceNic::IsWindowFull(const QueuePair& queuePair) const
+{
+    return m_windowPackets > 0 && queuePair.GetOutstanding() >= m_windowPackets;
+}
+
+void RoceNic::Append(Round& round, QueuePair& queuePair)
+{
+    queuePair.state = QueuePair::State::READY;
+    queuePair.nextReady = nullptr;
+    (round.count == 0 ? round.first : round.last->nextReady) = &queuePair;
+    round.last = &queuePair;
+    ++round.count;
+}
+
+void RoceNic::Reconsider(QueuePair& queuePair, int64_t now)
+{
+    if (!queuePair.HasPacket())
+    {
+        queuePair.state = QueuePair::State::IDLE;
+    }
+    else if (IsWindowFull(queuePair))
+    {
+        queuePair.state = QueuePair::State::BLOCKED;
+    }
+    else if (queuePair.GetRate().limited && queuePair.nextSend > now)
+    {
+        queuePair.state = QueuePair::State::PACED;
+        AddTimer({queuePair.nextSend, false, &queuePair}, now);
+    }
+    else
+    {
+        RocePort& port = *queuePair.GetForth()[0];
+        Append(m_rounds[port.GetIndex()], queuePair);
+        port.AddWaiting(now);
+    }
+}
+
+RocePacket* RoceNic::PullData(RocePort& port, int64_t now)
+{
+    Round& round = m_rounds[port.GetIndex()];
+    while (round.count > 0 && !round.first->HasPacket())
+    {
+        // Acknowledged after all while it was about to send again.
+        round.first->state = QueuePair::State::IDLE;
+        round.first = round.first->nextReady;
+        --round.count;
+    }
+    if (round.count == 0)
+    {
+        port.SetWaiting(0);
+        return nullptr;
+    }
+    QueuePair& queuePair = *round.first;
+    round.first = queuePair.nextReady;
+    --round.count;
+
+    RocePacket* packet = GetPool().Take();
+    queuePair.MakePacket(*packet);
+    if (m_canLose && !queuePair.timeoutSet)
+    {
+        queuePair.timeoutSet = true;
+        queuePair.lastProgress = now;
+        AddTimer({now + GetParameters().retransmitTimeout, true, &queuePair}, now);
+    }
+    int64_t mayFollow = 0;
+    RateState& rate = queuePair.GetRate();
+    if (rate.limited)
+    {
+        m_control->OnSend(rate, packet->wireBytes, now);
+        const double gap = std::ceil(packet->wireBytes * BIT_PS / rate.rate);
+        queuePair.nextSend = now + static_cast<int64_t>(gap);
+        mayFollow = queuePair.nextSend;
+    }
+    if (!queuePair.HasPacket())
+    {
+        queuePair.state = QueuePair::State::IDLE;
+    }
+    else if (IsWindowFull(queuePair))
+    {
+        queuePair.state = QueuePair::State::BLOCKED;
+    }
+    else if (mayFollow > now + port.TxPicoseconds(packet->wireBytes))
+    {
+        queuePair.state = QueuePair::State::PACED;
+        AddTimer({mayFollow, false, &queuePair}, now);
+    }
+    else
+    {
+        Append(round, queuePair);
+    }
+    port.SetWaiting(round.count);
+    return packet;
+}
+
+void RoceNic::Receive(uint32_t, RocePacket* packet, int64_t now)
+{
+    switch (packet->kind)
+    {
+    case RocePacketKind::DATA:
+        ReceiveData(packet, now);
+        break;
+    case RocePacketKind::CNP:
+        m_control->OnNotice(packet->queuePair->GetRate(), now);
+        break;
+    default:
+        ReceiveAcknowledgement(packet, now);
+        break;
+    }
+    GetPool().Give(packet);
+}
+
+void RoceNic::ReceiveData(RocePacket* packet, int64_t now)
+{
+    QueuePair& queuePair = *packet->queuePair;
+    if (packet->congestion && now - queuePair.lastNotice >= GetParameters().noticeInterval)
+    {
+        queuePair.lastNotice = now;
+        SendReply(queuePair, RocePacketKind::CNP, now);
+    }
+    switch (queuePair.Accept(packet->sequence))
+    {
+    case QueuePair::Arrival::IN_ORDER:
+        if (packet->endOfMessage)
+        {
+            m_delivered(queuePair, now);
+        }
+        break;
+    case QueuePair::Arrival::GAP:
+        NS_LOG_LOGIC("packet " << queuePair.GetExpected() << " missing before "
+                               << packet->sequence);
+        SendReply(queuePair, RocePacketKind::NACK, now);
+        return;
+    case QueuePair::Arrival::GAP_REPORTED:
+        return;
+    case QueuePair::Arrival::DUPLICATE:
+        break;
+    }
+    if (packet->ackRequest)
+    {
+        SendReply(queuePair, RocePacketKind::ACK, now);
+    }
+}
+
+void RoceNic::SendReply(QueuePair& queuePair, RocePacketKind kind, int64_t now)
+{
+    RocePacket* reply = GetPool().Take();
+    reply->queuePair = &queuePair;
+    reply->route = queuePair.GetBack() + 1;
+    reply->sequence = queuePair.GetExpected();
+    reply->payloadBytes = 0;
+    reply->wireBytes = kind == RocePacketKind::CNP ? RoceWire::CNP : RoceWire::ACK;
+    reply->kind = kind;
+    reply->endOfMessage = false;
+    reply->ackRequest = false;
+    reply->congestion = false;
+    queuePair.GetBack()[0]->SendControl(reply, now);
+}
+
+void RoceNic::ReceiveAcknowledgement(RocePacket* packet, int64_t now)
+{
+    QueuePair& queuePair = *packet->queuePair;
+    if (queuePair.Acknowledge(packet->sequence))
+    {
+        queuePair.lastProgress = now;
+    }
+    if (packet->kind == RocePacketKind::NACK)
+    {
+        queuePair.GoBack();
+    }
+    if (queuePair.state == QueuePair::State::BLOCKED ||
+        (queuePair.state == QueuePair::State::IDLE && queuePair.HasPacket()))
+    {
+        Reconsider(queuePair, now);
+    }
+}
+
+void RoceNic::AddTimer(const Timer& timer, int64_t now)
+{
+    const bool earliest = m_timers.empty() || timer.time < m_timers.top().time;
+    m_timers.push(timer);
+    if (earliest)
+    {
+        SetTimer(timer.time, now);
+    }
+}
+
+bool RoceNic::HasTimer() const
+{
+    return true;
+}
+
+void RoceNic::OnTimer(int64_t now)
+{
+    while (!m_timers.empty() && m_timers.top().time <= now)
+    {
+        const Timer timer = m_timers.top();
+        m_timers.pop();
+        if (timer.timeout)
+        {
+            OnTimeout(*timer.queuePair, now);
+        }
+        else
+        {
+            Reconsider(*timer.queuePair, now);
+        }
+    }
+    SetTimer(m_timers.empty() ? RoceAgenda::NEVER : m_timers.top().time, now);
+}
+
+void RoceNic::OnTimeout(QueuePair& queuePair, int64_t now)
+{
+    queuePair.timeoutSet = false;
+    if (queuePair.GetOutstanding() == 0)
+    {
+        return;
+    }
+    queuePair.timeoutSet = true;
+    const int64_t timeout = GetParameters().retransmitTimeout;
+    if (queuePair.lastProgress + timeout > now)
+    {
+        AddTimer({queuePair.lastProgress + timeout, true, &queuePair}, now);
+        return;
+    }
+    NS_LOG_LOGIC("timeout after " << timeout << " ps");
+    queuePair.lastProgress = now;
+    AddTimer({now + timeout, true, &queuePair}, now);
+    queuePair.GoBack();
+    if (queuePair.state == QueuePair::State::IDLE || queuePair.state == QueuePair::State::BLOCKED)
+    {
+        Reconsider(queuePair, now);
+    }
+}
+
+void RoceNic::DoDispose()
+{
+    m_delivered = nullptr;
+    m_control = nullptr;
+    m_timers = {};
+    RoceDevice::DoDispose();
+}
+
+} // namespace echo
+} // namespace ns3

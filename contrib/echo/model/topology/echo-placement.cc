@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-placement.h"
+
+#include "ns3/echo-error.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <tuple>
+
+namespace ns3
+{
+namespace echo
+{
+
+namespace
+{
+
+void RequireRanksFit(const Topology& topology, uint32_t ranks)
+{
+    const size_t gpus = topology.GetDevices(DeviceRole::GPU).size();
+    if (ranks == 0 || ranks > gpus)
+    {
+        throw InputError({"", 0, "ranks"},
+                         std::to_string(ranks) + " ranks for " + std::to_string(gpus) + " GPUs",
+                         "from 1 rank to one for each GPU");
+    }
+}
+
+/** Consecutive ranks on consecutive GPUs of one host. */
+struct Run
+{
+    uint32_t firstRank;
+    uint32_t lastRank;
+    HostId host;
+    uint32_t firstGpu;
+    uint32_t lastGpu;
+};
+
+std::string Span(const std::string& prefix, uint32_t first, uint32_t last)
+{
+    const std::string text = prefix + std::to_string(first);
+    return first == last ? text
+                         : text + "-" + (prefix == "gpu" ? prefix : "") + std::to_string(last);
+}
+
+std::string DescribeRun(const Run& run)
+{
+    return Span(run.firstRank == run.lastRank ? "rank " : "ranks ", run.firstRank, run.lastRank) +
+           " on host" + std::to_string(run.host.Get()) + " (" +
+           Span("gpu", run.firstGpu, run.lastGpu) + ")";
+}
+
+} // namespace
+
+Placement Placement::Linear(TopologyPtr topology, uint32_t ranks)
+{
+    RequireRanksFit(*topology, ranks);
+    std::vector<DeviceId> gpus;
+    gpus.reserve(ranks);
+    for (uint32_t host = 0; host < topology->GetHostCount(); ++host)
+    {
+        for (const DeviceId gpu : topology->GetGpus(HostId(host)))
+        {
+            if (gpus.size() < ranks)
+            {
+                gpus.push_back(gpu);
+            }
+        }
+    }
+    return Placement(std::move(topology), std::move(gpus));
+}
+
+Placement Placement::RoundRobin(TopologyPtr topology, uint32_t ranks)
+{
+    RequireRanksFit(*topology, ranks);
+    std::vector<DeviceId> gpus;
+    gpus.reserve(ranks);
+    for (uint32_t round = 0; gpus.size() < ranks; ++round)
+    {
+        for (uint32_t host = 0; host < topology->GetHostCount() && gpus.size() < ranks; ++host)
+        {
+            const auto& onHost = topology->GetGpus(HostId(host));
+            if (round < onHost.size())
+            {
+                gpus.push_back(onHost[round]);
+            }
+        }
+    }
+    return Placement(std::move(topology), std::move(gpus));
+}
+
+Placement::Placement(TopologyPtr topology, std::vector<DeviceId> gpus)
+    : m_topology(std::move(topology)), m_gpus(std::move(gpus))
+{
+    RequireRanksFit(*m_topology, GetRankCount());
+    std::set<DeviceId> used;
+    for (uint32_t rank = 0; rank < m_gpus.size(); ++rank)
+    {
+        const SourceLocation where{"", 0, "placement of rank " + std::to_string(rank)};
+        const DeviceId gpu = m_gpus[rank];
+        if (gpu.Get() >= m_topology->GetDeviceCount())
+        {
+            throw InputError(where, "a device that is not in the cluster", "a GPU");
+        }
+        const Device& device = m_topology->GetDevice(gpu);
+        if (device.role != DeviceRole::GPU)
+        {
+            throw InputError(where, device.name + ", a " + ToString(device.role), "a GPU");
+        }
+        if (!used.insert(gpu).second)
+        {
+            throw InputError(where, device.name + " for a second rank", "one rank on a GPU");
+        }
+    }
+}
+
+HostId Placement::GetHost(RankId rank) const
+{
+    return m_topology->GetDevice(GetGpu(rank)).host;
+}
+
+DeviceId Placement::GetNic(RankId rank) const
+{
+    return m_topology->GetNicOf(GetGpu(rank));
+}
+
+std::pair<DeviceId, DeviceId> Placement::GetNicPair(RankId source, RankId destination) const
+{
+    const DeviceId own = GetNic(source);
+    const DeviceId theirs = GetNic(destination);
+    if (!own.IsValid() || !theirs.IsValid())
+    {
+        return {own, theirs};
+    }
+    const auto& nics = m_topology->GetNics(GetHost(source));
+    if (m_topology->HasNvSwitch(GetHost(source)) &&
+        nics.size() == m_topology->GetNics(GetHost(destination)).size())
+    {
+        return {nics[m_topology->GetDevice(theirs).index], theirs};
+    }
+    return {own, theirs};
+}
+
+uint32_t Placement::GetUsedHostCount() const
+{
+    std::set<HostId> used;
+    for (const DeviceId gpu : m_gpus)
+    {
+        used.insert(m_topology->GetDevice(gpu).host);
+    }
+    return static_cast<uint32_t>(used.size());
+}
+
+std::string Placement::Describe() const
+{
+    std::vector<Run> runs;
+    for (uint32_t rank = 0; rank < m_gpus.size(); ++rank)
+    {
+        const Device& gpu = m_topology->GetDevice(m_gpus[rank]);
+        if (!runs.empty() && runs.back().host == gpu.host && runs.back().lastGpu + 1 == gpu.index)
+        {
+            runs.back().lastRank = rank;
+            runs.back().lastGpu = gpu.index;
+        }
+        else
+        {
+            runs.push_back({rank, rank, gpu.host, gpu.index, gpu.index});
+        }
+    }
+    constexpr size_t SHOWN = 16;
+    std::string text;
+    for (size_t i = 0; i < runs.size(); ++i)
+    {
+        if (i == SHOWN && runs.size() > SHOWN + 1)
+        {
+            text += ", ... (" + std::to_string(runs.size() - SHOWN - 1) + " more)";
+            i = runs.size() - 1;
+        }
+        text += (text.empty() ? "" : ", ") + DescribeRun(runs[i]);
+    }
+    return text;
+}
+
+GroupLayoutPtr MakeGroupLayout(CommGroupPtr group, PlacementPtr placement)
+{
+    auto layout = std::make_shared<GroupLayout>();
+    const Topology& topology = *placement->GetTopology();
+    // Device ids would do as well, but index order is what is promised.
+    std::vector<std::tuple<HostId, uint32_t, uint32_t>> members; // host, GPU index, member
+    for (uint32_t member = 0; member < group->GetSize(); ++member)
+    {
+        const RankId rank = group->GetRank(member);
+        if (rank.Get() >= placement->GetRankCount())
+        {
+            throw InputError({"", 0, "group " + group->GetName()},
+                             "rank " + std::to_string(rank.Get()) + ", which runs on no GPU",
+                             "ranks below " + std::to_string(placement->GetRankCount()));
+        }
+        const Device& gpu = topology.GetDevice(placement->GetGpu(rank));
+        members.emplace_back(gpu.host, gpu.index, member);
+    }
+    std::sort(members.begin(), members.end());
+    layout->hostOf.resize(members.size());
+    HostId current;
+    for (const auto& [host, index, member] : members)
+    {
+        if (host != current)
+        {
+            layout->hosts.emplace_back();
+            current = host;
+        }
+        layout->hosts.back().push_back(member);
+        layout->hostOf[member] = layout->GetHosts() - 1;
+    }
+    layout->minLocal = std::numeric_limits<uint32_t>::max();
+    layout->nicsPerHost = std::numeric_limits<uint32_t>::max();
+    for (const auto& host : layout->hosts)
+    {
+        const auto local = static_cast<uint32_t>(host.size());
+        layout->minLocal = std::min(layout->minLocal, local);
+        layout->maxLocal = std::max(layout->maxLocal, local);
+        std::set<DeviceId> nics;
+        for (const uint32_t member : host)
+        {
+            const DeviceId nic = placement->GetNic(group->GetRank(member));
+            if (nic.IsValid())
+            {
+                nics.insert(nic);
+            }
+        }
+        layout->nicsPerHost = std::min(layout->nicsPerHost, static_cast<uint32_t>(nics.size()));
+    }
+    layout->group = std::move(group);
+    layout->placement = std::move(placement);
+    return layout;
+}
+
+} // namespace echo
+} // namespace ns3
