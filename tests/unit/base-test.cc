@@ -29,6 +29,20 @@ TEST(Units, BytesAreBinaryOrDecimalAsWritten)
     }
 }
 
+TEST(Units, SizesAreListsOrSweeps)
+{
+    EXPECT_THAT(ParseByteSizes("1KiB"), testing::ElementsAre(1024));
+    EXPECT_THAT(ParseByteSizes("1KiB,3"), testing::ElementsAre(1024, 3));
+    EXPECT_THAT(ParseByteSizes("1KiB:5KiB"), testing::ElementsAre(1024, 2048, 4096));
+    EXPECT_THAT(ParseByteSizes("1:1000:10"), testing::ElementsAre(1, 10, 100, 1000));
+    // The last size may be the largest that there is; the sweep must end, not wrap.
+    EXPECT_EQ(ParseByteSizes("1:9000000000000000000:2").size(), 63u);
+    for (const char* bad : {"", "1KiB,", "0:1KiB", "2KiB:1KiB", "1:2:1", "1:2:x", ":", "1:"})
+    {
+        EXPECT_THROW(ParseByteSizes(bad), InputError) << bad;
+    }
+}
+
 TEST(Units, RatesAreDecimalBits)
 {
     EXPECT_EQ(ParseRate("400Gbps").GetBitRate(), 400000000000u);

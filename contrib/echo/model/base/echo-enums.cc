@@ -44,6 +44,7 @@ const Names<DataType> DATA_TYPES{
     {DataType::FP8, "fp8"},
     {DataType::FP16, "fp16"},
     {DataType::BF16, "bf16"},
+    {DataType::TF32, "tf32"},
     {DataType::FP32, "fp32"},
     {DataType::FP64, "fp64"},
     {DataType::INT32, "int32"},
@@ -185,6 +186,7 @@ uint32_t BytesOf(DataType type)
     case DataType::FP16:
     case DataType::BF16:
         return 2;
+    case DataType::TF32:
     case DataType::FP32:
     case DataType::INT32:
         return 4;

@@ -52,6 +52,7 @@ enum class DataType : uint8_t
     FP8,
     FP16,
     BF16,
+    TF32, //!< FP32 in memory, multiplied with 10 bits of mantissa
     FP32,
     FP64,
     INT32,

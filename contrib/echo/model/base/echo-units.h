@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace ns3
 {
@@ -41,6 +42,13 @@ double GigabytesPerSecond(DataRate rate);
 uint64_t ParseBytes(const std::string& text);
 
 /**
+ * @return the sizes written as "64MiB", "1KiB,1MiB" or a sweep "1KiB:1GiB:2" (begin, end inclusive,
+ *         factor of 2 or more), as nccl-tests' -b, -e and -f
+ * @throws InputError if the text is none of these
+ */
+std::vector<uint64_t> ParseByteSizes(const std::string& text);
+
+/**
  * @return the rate written as "400Gbps", "3.6Tbps", "50GB/s", "46.5GiB/s", "100Mb/s"
  * @throws InputError if the text is not such a rate or the rate is zero
  */
@@ -54,6 +62,9 @@ Time ParseTime(const std::string& text);
 
 /** @return @p bytes as "64 MiB", "1.50 GiB" or "1000 B" */
 std::string FormatBytes(uint64_t bytes);
+
+/** @return @p rate as "400 Gb/s", "2.4 Tb/s" or "1.5 Mb/s" (bits, decimal) */
+std::string FormatRate(DataRate rate);
 
 /** @return @p time in the unit that suits it, three digits after the point: "12.345 ms" */
 std::string FormatTime(Time time);

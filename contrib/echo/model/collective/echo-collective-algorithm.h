@@ -61,12 +61,14 @@ class RankProgram
     virtual bool Next(ProgramStep& step) = 0;
 };
 
-/** A lane: an in-order sequence of steps; lanes of a member run side by side. */
+/**
+ * A lane: an in-order sequence of steps; lanes of a member run side by side. Messages match
+ * first-in first-out by (channel, plane, source, destination).
+ */
 struct Lane
 {
-    uint32_t channel{
-        0};            //!< messages of a lane match by (channel, plane, source, destination), FIFO
-    uint32_t plane{0}; //!< tree: 0 reduce upwards, 1 broadcast downwards
+    uint32_t channel{0};
+    uint32_t plane{0}; //!< tells apart what shares a channel: which of two trees; else 0
     std::unique_ptr<RankProgram> program;
 };
 
@@ -92,14 +94,37 @@ class CollectiveAlgorithm : public Object
   public:
     static TypeId GetTypeId();
     virtual bool Supports(CollectiveKind kind) const = 0;
-    /** @return all lanes of @p member */
+    /** @return all lanes of @p member, those without a step left out; @p plan outlives them */
     virtual std::vector<Lane> MakeLanes(const CollectivePlan& plan, uint32_t member) const = 0;
     /** @return every connection with bytes above zero, in a fixed order */
     virtual std::vector<Connection> GetConnections(const CollectivePlan& plan) const = 0;
 };
 
-/** @return a new algorithm object of that kind (never AUTO), made by its TypeId */
+/**
+ * @return a new algorithm object of that kind (never AUTO), made by its TypeId
+ * @throws UnsupportedError if no such TypeId is registered
+ */
 Ptr<CollectiveAlgorithm> CreateCollectiveAlgorithm(CollectiveAlgorithmKind kind);
+
+/** Payload of one message of a barrier, bytes. */
+constexpr uint64_t BARRIER_BYTES = 8;
+
+/**
+ * @return bytes of part @p index when @p bytes are cut into @p parts as evenly as whole bytes
+ *         allow: the first `bytes % parts` parts get one byte more
+ */
+uint64_t PartBytes(uint64_t bytes, uint32_t parts, uint32_t index);
+
+/**
+ * @return bytes that member @p source has for member @p destination of an all-to-all(-v)
+ */
+uint64_t PairBytes(const CollectivePlan& plan, uint32_t source, uint32_t destination);
+
+/**
+ * @return the payload that all members together send to others, in closed form: it is the sum over
+ *         GetConnections() of the plan's algorithm
+ */
+uint64_t PayloadBytes(const CollectivePlan& plan);
 
 } // namespace echo
 } // namespace ns3

@@ -11,6 +11,17 @@ namespace ns3
 namespace echo
 {
 
+/** @return whether an algorithm of that kind can carry out that kind of collective; AUTO: true */
+bool CanCarryOut(CollectiveAlgorithmKind algorithm, CollectiveKind kind);
+
+/**
+ * @return a piece size with which chains (broadcast, reduce) and trees pipeline well: 16 to 512
+ *         KiB; 0 for collectives whose steps already overlap (ring, pairwise)
+ */
+uint64_t PipelineChunkBytes(CollectiveAlgorithmKind algorithm,
+                            const CollectiveSpec& spec,
+                            uint32_t channels);
+
 /**
  * Chooses algorithm, protocol, channels and chunk for what a spec leaves AUTO (or 0). What the
  * spec names is kept.
@@ -26,8 +37,8 @@ class CollectiveSelector : public Object
 
 /**
  * The choice that attributes name: Algorithm, Protocol, Channels (0: one per NIC of a host that
- * the group uses, at least 1), ChunkBytes. AUTO algorithm: ring; pairwise for all-to-all,
- * send/recv.
+ * the group uses, at least 1), ChunkBytes (0: PipelineChunkBytes). AUTO algorithm: ring; pairwise
+ * for all-to-all, send/recv. What the Algorithm attribute cannot do gets AUTO's.
  */
 class FixedSelector : public CollectiveSelector
 {
@@ -36,7 +47,7 @@ class FixedSelector : public CollectiveSelector
     CollectiveChoice Select(const CollectiveSpec& spec, const GroupLayout& layout) const override;
 
   private:
-    std::string m_algorithm; //!< "auto", "ring", "tree"
+    std::string m_algorithm; //!< "auto", "ring", "tree", "pairwise"
     std::string m_protocol;  //!< "auto" (simple), "ll", "ll128", "simple"
     uint32_t m_channels{0};
     uint64_t m_chunkBytes{0};

@@ -8,12 +8,9 @@
 #include "ns3/object.h"
 #include "ns3/traced-callback.h"
 
-#include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace ns3
@@ -33,6 +30,7 @@ struct CollectiveInstance
         Time joinTime;
         CollectiveSpec spec;
         std::string origin;                              //!< operator's name, for messages
+        std::function<void()> onStarted;                 //!< may be empty; fires at the last join
         std::function<void(CollectiveInstance&)> onDone; //!< fires once
     };
 
@@ -43,6 +41,7 @@ struct CollectiveInstance
     CollectiveBackend* owner{nullptr}; //!< that matched it and is told of completions
     CollectivePlan plan;               //!< spec agreed by all; layout; choice set before DoStart
     std::vector<Member> members;       //!< by index in the group; send/recv: 0 sender, 1 receiver
+    uint32_t firstMember{0};           //!< who joined first: the others must agree with it
     uint32_t joined{0};
     uint32_t done{0};
     Time start;              //!< last join
@@ -71,6 +70,11 @@ class CollectiveBackend : public Object
 {
   public:
     using DoneCallback = std::function<void(const CommunicationTimes&)>;
+    /**
+     * Fires once, at the time that CommunicationTimes::start will say: the last member (of a
+     * batch: of its last pair) has joined. Before the DoneCallback; maybe from inside Join.
+     */
+    using StartedCallback = std::function<void()>;
 
     static TypeId GetTypeId();
     CollectiveBackend();
@@ -83,17 +87,20 @@ class CollectiveBackend : public Object
      * One member reaches a collective now. @p done fires once, at a time >= now, never from
      * inside Join.
      * @param origin operator's name, for messages
-     * @throws StallError (out of Simulator::Run) if members disagree in kind, bytes, root or type
+     * @throws StallError (out of Simulator::Run) if members disagree in kind, bytes, root, type,
+     *         group or algorithm; names both ranks and operators
+     * @throws InputError if the rank is not in the group or the root or the splits do not fit it
      */
     void Join(const CollectiveSpec& spec,
               const CommGroupPtr& group,
               RankId rank,
               const std::string& origin,
-              DoneCallback done);
+              DoneCallback done,
+              StartedCallback started = nullptr);
 
     /**
      * One rank reaches a send, a receive or a batch now; @p done fires when all are done, with
-     * start = the latest start of its pairs.
+     * start = the latest start of its pairs. A rank may send to itself.
      * @throws StallError if a send meets a receive of other size; names ranks, operators, tag,
      * sizes
      */
@@ -101,7 +108,8 @@ class CollectiveBackend : public Object
                           const CommGroupPtr& group,
                           RankId rank,
                           const std::string& origin,
-                          DoneCallback done);
+                          DoneCallback done,
+                          StartedCallback started = nullptr);
 
     /** @return one line for each unfinished instance: what, who joined, who is missing */
     std::vector<std::string> DescribeUnfinished() const;
@@ -127,6 +135,17 @@ class CollectiveBackend : public Object
     virtual void DoPrepare() = 0;
     /** All members have joined; plan.choice is set. Must end in CompleteMember for each member. */
     virtual void DoStart(const InstancePtr& instance) = 0;
+    /**
+     * A member of an instance that this back end matched is done, whoever served it; before the
+     * member is told. Default: nothing.
+     */
+    virtual void DoMemberDone(const InstancePtr& instance);
+    /** All members of an instance that this back end matched are done; its record goes out next. */
+    virtual void DoFinish(const InstancePtr& instance);
+
+    /** The choice, then DoStart or, where nothing moves, completion at this instant. */
+    void Launch(const InstancePtr& instance);
+    void Finish(const InstancePtr& instance);
 
     struct Impl;
     std::unique_ptr<Impl> m_impl;                             //!< pending tables

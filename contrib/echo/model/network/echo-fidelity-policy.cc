@@ -10,8 +10,7 @@ NS_OBJECT_ENSURE_REGISTERED(FidelityPolicy);
 NS_OBJECT_ENSURE_REGISTERED(RulesPolicy);
 NS_OBJECT_ENSURE_REGISTERED(ContentionPolicy);
 
-InstanceKey
-KeyOf(const CollectiveInstance& instance)
+InstanceKey KeyOf(const CollectiveInstance& instance)
 {
     const CommGroup& group = *instance.plan.layout->group;
     const CollectiveKind kind = instance.plan.spec.kind;
@@ -28,16 +27,14 @@ KeyOf(const CollectiveInstance& instance)
             instance.sequence};
 }
 
-TypeId
-FidelityPolicy::GetTypeId()
+TypeId FidelityPolicy::GetTypeId()
 {
     static TypeId tid =
         TypeId("ns3::echo::FidelityPolicy").SetParent<Object>().SetGroupName("Echo");
     return tid;
 }
 
-TypeId
-RulesPolicy::GetTypeId()
+TypeId RulesPolicy::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::echo::RulesPolicy")
                             .SetParent<FidelityPolicy>()
@@ -46,14 +43,12 @@ RulesPolicy::GetTypeId()
     return tid;
 }
 
-void
-RulesPolicy::SetRules(std::vector<FidelityRule> rules)
+void RulesPolicy::SetRules(std::vector<FidelityRule> rules)
 {
     m_rules = std::move(rules);
 }
 
-Fidelity
-RulesPolicy::Choose(const CollectiveInstance& instance) const
+Fidelity RulesPolicy::Choose(const CollectiveInstance& instance) const
 {
     const CollectivePlan& plan = instance.plan;
     const bool interHost = plan.layout->GetHosts() > 1;
@@ -72,8 +67,7 @@ RulesPolicy::Choose(const CollectiveInstance& instance) const
     return Fidelity::ANALYTICAL;
 }
 
-TypeId
-ContentionPolicy::GetTypeId()
+TypeId ContentionPolicy::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::echo::ContentionPolicy")
                             .SetParent<FidelityPolicy>()
@@ -82,15 +76,13 @@ ContentionPolicy::GetTypeId()
     return tid;
 }
 
-void
-ContentionPolicy::SetContended(std::set<InstanceKey> contended, Fidelity fidelity)
+void ContentionPolicy::SetContended(std::set<InstanceKey> contended, Fidelity fidelity)
 {
     m_contended = std::move(contended);
     m_fidelity = fidelity;
 }
 
-Fidelity
-ContentionPolicy::Choose(const CollectiveInstance& instance) const
+Fidelity ContentionPolicy::Choose(const CollectiveInstance& instance) const
 {
     return m_contended.count(KeyOf(instance)) > 0 ? m_fidelity : Fidelity::ANALYTICAL;
 }

@@ -5,7 +5,12 @@
 #include "ns3/echo-collective-algorithm.h"
 #include "ns3/echo-router.h"
 
+#include "ns3/nstime.h"
+
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -19,27 +24,87 @@ struct ConnectionEndpoints
 {
     DeviceId source;      //!< GPU (same host) or NIC
     DeviceId destination; //!< GPU (same host) or NIC
-    uint64_t label{0};    //!< for Message::label and the router: channel and plane
+    uint64_t label{0};    //!< for Message::label and the router
+    bool interHost{false};
 };
 
 /**
  * How a connection of a plan maps on devices. All models of the network use this one function, so
  * they see the same paths.
+ *
+ * The label names group, channel, plane and the GPU numbers of both ends, as NCCL has a queue pair
+ * for each: two collectives in a row on one group use the same queue pairs, two groups that share
+ * NICs do not. It holds no member index, so a relabelling of equal ranks changes nothing.
+ *
  * @throws UnsupportedError if members of different hosts have no NIC
  */
 ConnectionEndpoints MapConnection(const CollectivePlan& plan, const Connection& connection);
 
-/** The directed links that one instance loads, with the bytes it puts on each. */
+/** The directed links that one instance loads. */
 struct Footprint
 {
-    std::vector<std::pair<PortId, uint64_t>> bytes; //!< sorted by port
-    std::vector<std::pair<PortId, double>> demand;  //!< fabric only, sorted by port: sum over its
-                                                    //!< connections of min rate on path / link rate
+    /// Bytes of the whole collective on each directed link, sorted by port.
+    std::vector<std::pair<PortId, uint64_t>> bytes;
+    /**
+     * Fabric only, sorted by port: the largest part of a link's rate that the instance can ask
+     * for. Each connection asks for the least rate on its path, connections that leave or enter
+     * one NIC together for no more than the NIC has.
+     */
+    std::vector<std::pair<PortId, double>> demand;
 };
 
+using FootprintPtr = std::shared_ptr<const Footprint>;
+
+/** @throws UnsupportedError if a connection has no path */
 Footprint MakeFootprint(const CollectivePlan& plan,
                         const CollectiveAlgorithm& algorithm,
                         const Router& router);
+
+/**
+ * @return the largest part of a link's rate that the footprint's bytes, times @p scale, take on
+ *         average over @p duration; 0 for a duration of 0
+ */
+double PeakUtilization(const Footprint& footprint,
+                       const Topology& topology,
+                       double scale,
+                       Time duration);
+
+/**
+ * Footprints of the plans of a run. Groups repeat the same collectives, so a footprint is made
+ * once for a group, kind, algorithm, number of channels and root, with a nominal size: demand does
+ * not depend on bytes, and bytes on links are proportional to them but for odd bytes. An
+ * all-to-all-v counts as an all-to-all of equal splits with as many bytes.
+ */
+class FootprintCache
+{
+  public:
+    /** To be called first. */
+    void Prepare(Ptr<Router> router);
+
+    bool IsPrepared() const
+    {
+        return m_router != nullptr;
+    }
+
+    /** @return the footprint at nominal size */
+    FootprintPtr Get(const CollectivePlan& plan);
+    /** @return the largest link utilisation of a plan that took @p duration */
+    double GetPeakUtilization(const CollectivePlan& plan, Time duration);
+    /** @return bytes that a plan puts on fabric links, summed over the links */
+    double GetFabricBytes(const CollectivePlan& plan);
+
+  private:
+    /** @return the plan's bytes as a multiple of the nominal size */
+    static double GetScale(const CollectivePlan& plan);
+
+    using Key = std::
+        tuple<GroupId, CollectiveKind, CollectiveAlgorithmKind, uint32_t, uint32_t, RankId, RankId>;
+
+    Ptr<Router> m_router;
+    std::map<CollectiveAlgorithmKind, Ptr<CollectiveAlgorithm>> m_algorithms; //!< made so far
+    std::map<Key, FootprintPtr> m_footprints;
+    uint64_t m_entries{0}; //!< links over all footprints held
+};
 
 } // namespace echo
 } // namespace ns3

@@ -7,6 +7,7 @@
 #include "echo-footprint-tracker.h"
 
 #include <map>
+#include <set>
 
 namespace ns3
 {
@@ -14,22 +15,27 @@ namespace echo
 {
 
 /**
- * Forwards each instance to the back end that a policy names. Traffic that one model serves is
- * invisible to the others: instances that share fabric links at the same time but are served by
- * different models are marked `uncoupled`.
+ * Forwards each instance to the back end that a policy names, and finds out which instances slow
+ * one another on fabric links. Traffic that one model serves is invisible to the others: instances
+ * that are contended while not all are served by one model of the network are marked `uncoupled`.
  */
 class HybridBackend : public CollectiveBackend
 {
   public:
     static TypeId GetTypeId();
-    HybridBackend();
-    ~HybridBackend() override;
 
+    /** To be called before Prepare, as the two below. */
     void SetPolicy(Ptr<FidelityPolicy> policy);
-    /** Adds the back end that serves a fidelity; it must be prepared, without a sink. */
-    void AddBackend(Fidelity fidelity, Ptr<CollectiveBackend> backend);
     /** For footprints; the same router as the models of the network use. */
     void SetRouter(Ptr<Router> router);
+    /** Adds the back end that serves a fidelity; it is prepared already, without a sink. */
+    void AddBackend(Fidelity fidelity, Ptr<CollectiveBackend> backend);
+
+    /** @return the instances that were contended so far, whoever served them */
+    const std::set<InstanceKey>& GetContended() const;
+    /** @return packets times fabric links that these would take, with full packets of @p mtuBytes
+     */
+    uint64_t GetContendedPacketHops(uint64_t mtuBytes) const;
 
     void ReportLinks(RecordSink& sink, Time duration) const override;
     Fidelity GetFidelity() const override;
@@ -38,14 +44,26 @@ class HybridBackend : public CollectiveBackend
     void DoDispose() override;
 
   private:
+    struct Active
+    {
+        InstancePtr instance;
+        Fidelity fidelity;
+    };
+
     void DoPrepare() override;
     void DoStart(const InstancePtr& instance) override;
-    void DoFinish(const InstancePtr& instance) override;
+    void DoMemberDone(const InstancePtr& instance) override;
+    void Track(const InstancePtr& instance, Fidelity fidelity);
+    void MarkContended(const std::vector<CollectiveId>& ids);
 
     Ptr<FidelityPolicy> m_policy;                          //!< decides
     std::map<Fidelity, Ptr<CollectiveBackend>> m_backends; //!< serve
     Ptr<Router> m_router;                                  //!< for footprints
-    FootprintTracker m_tracker;                            //!< of active instances
+    FootprintCache m_footprints;
+    FootprintTracker m_tracker;
+    std::map<CollectiveId, Active> m_active; //!< with a footprint on the fabric
+    std::set<InstanceKey> m_contended;       //!< so far
+    double m_contendedBytes{0};              //!< of these, over fabric links
 };
 
 } // namespace echo

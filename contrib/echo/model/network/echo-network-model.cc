@@ -10,8 +10,7 @@ NS_OBJECT_ENSURE_REGISTERED(NetworkModel);
 
 TypeId NetworkModel::GetTypeId()
 {
-    static TypeId tid =
-        TypeId("ns3::echo::NetworkModel").SetParent<Object>().SetGroupName("Echo");
+    static TypeId tid = TypeId("ns3::echo::NetworkModel").SetParent<Object>().SetGroupName("Echo");
     return tid;
 }
 

@@ -6,6 +6,7 @@
 #include "ns3/echo-compute-model.h"
 #include "ns3/echo-records.h"
 #include "ns3/echo-workload-graph.h"
+#include "ns3/nstime.h"
 #include "ns3/object.h"
 #include "ns3/traced-callback.h"
 
@@ -22,11 +23,20 @@ namespace echo
  * The timeline composer: runs every rank's execution graph on one global timeline.
  *
  * An operator starts when its stream is free and its dependencies are done. Communication joins
- * its back end; the time until the last member has joined is waiting, the rest is transfer.
+ * its back end; the time until the last member has joined is waiting, the rest is transfer. A
+ * kernel beside a transfer of its rank runs slower by the slowdown model's factor, for that part of
+ * its time only.
+ *
+ * The step time runs from the first start to the last end of any operator. At each instant of it a
+ * rank computes (a kernel or copy runs), else communicates exposed (a transfer runs), else waits
+ * (it has joined a communication that others have not), else idles; host operators count as idle.
  */
 class TrainingJob : public Object
 {
   public:
+    /** Signature of the trace source OperatorDone. */
+    using OperatorTracedCallback = void (*)(const OperatorRecord& record);
+
     static TypeId GetTypeId();
     TrainingJob();
     ~TrainingJob() override;
@@ -37,7 +47,7 @@ class TrainingJob : public Object
                  Ptr<ComputeModel> compute,
                  Ptr<SlowdownModel> slowdown,
                  RecordSink* sink);
-    /** Schedules the first operators; then Simulator::Run. */
+    /** Schedules the first operators; then Simulator::Run, out of which a StallError may come. */
     void Start();
     bool IsFinished() const;
     /** @return operators done and in all, for progress */
@@ -53,8 +63,11 @@ class TrainingJob : public Object
     std::string DescribeStall() const;
 
   private:
+    void DoDispose() override;
+
     struct Impl;
     std::unique_ptr<Impl> m_impl;
+    Time m_stallTime;                                     //!< attribute StallTime
     TracedCallback<const OperatorRecord&> m_operatorDone; //!< trace source "OperatorDone"
 };
 

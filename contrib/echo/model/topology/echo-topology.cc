@@ -151,7 +151,13 @@ DeviceId Topology::AddDevice(DeviceRole role, const std::string& name, HostId ho
     {
         throw std::logic_error(name + ": a switch of the fabric belongs to no host, all else does");
     }
-    const DeviceId id(static_cast<uint32_t>(boost::num_vertices(m_impl->graph)));
+    const DeviceId id(GetDeviceCount());
+    if (id.Get() >= MAX_DEVICES)
+    {
+        throw InputError({"", 0, "cluster"},
+                         "more than " + std::to_string(MAX_DEVICES) + " devices",
+                         "a smaller cluster");
+    }
     if (!m_impl->byName.emplace(name, id).second)
     {
         throw InputError({"", 0, name}, "a second device of this name", "names used once");
@@ -191,6 +197,12 @@ LinkId Topology::AddLink(DeviceId a, DeviceId b, DataRate rate, Time delay)
                          "links between hosts and switches to start at NICs");
     }
     const LinkId id(GetLinkCount());
+    if (id.Get() >= MAX_LINKS)
+    {
+        throw InputError({"", 0, "cluster"},
+                         "more than " + std::to_string(MAX_LINKS) + " links",
+                         "a smaller cluster");
+    }
     m_impl->edges.push_back(
         boost::add_edge(a.Get(), b.Get(), Link{a, b, rate, delay}, m_impl->graph).first);
     m_impl->owners.push_back(a);

@@ -47,6 +47,10 @@ struct Link
 class Topology
 {
   public:
+    /** What a typing error in a count may cost at most; real clusters are far smaller. */
+    static constexpr uint32_t MAX_DEVICES = 1u << 22;
+    static constexpr uint32_t MAX_LINKS = 1u << 22;
+
     Topology();
     ~Topology();
     Topology(const Topology&) = delete;
@@ -54,11 +58,11 @@ class Topology
 
     // Building; all throw std::logic_error after Seal().
 
-    /** @throws InputError if the name is taken */
+    /** @throws InputError if the name is taken or there are MAX_DEVICES */
     DeviceId AddDevice(DeviceRole role, const std::string& name, HostId host, uint32_t index);
     /**
-     * @throws InputError if a == b, the rate is zero, the delay is negative, or a device other than
-     * a NIC would be joined to something outside its host
+     * @throws InputError if a == b, the rate is zero, the delay is negative, a device other than a
+     * NIC would be joined to something outside its host, or there are MAX_LINKS
      */
     LinkId AddLink(DeviceId a, DeviceId b, DataRate rate, Time delay);
     /**

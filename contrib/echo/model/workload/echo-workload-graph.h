@@ -2,6 +2,8 @@
 #ifndef ECHO_WORKLOAD_GRAPH_H
 #define ECHO_WORKLOAD_GRAPH_H
 
+#include "echo-kernel.h"
+
 #include "ns3/echo-collective-spec.h"
 #include "ns3/echo-comm-group.h"
 #include "ns3/echo-error.h"
@@ -32,6 +34,8 @@ enum class OperatorType : uint8_t
 struct Operator
 {
     OperatorType type{OperatorType::COMPUTE};
+    KernelKind kernel{KernelKind::OTHER}; //!< COMPUTE
+    DataType precision{DataType::FP32};   //!< COMPUTE with flops: of the multiplications
     StreamId stream;
     uint32_t name{0};          //!< index of its name (ExecutionGraph::GetName)
     Time duration;             //!< COMPUTE, COPY, HOST: recorded or modelled time alone
@@ -39,8 +43,9 @@ struct Operator
     double memoryBytes{0};     //!< COMPUTE, COPY: bytes read and written, 0 if unknown
     uint32_t communication{0}; //!< COLLECTIVE, POINT_TO_POINT: index of its description
     uint32_t firstDependency{0};
-    uint32_t dependencyCount{0}; //!< operators of other streams that must be done first
-    uint32_t line{0};            //!< source line or node id, for messages; 0 if generated
+    uint32_t dependencyCount{
+        0};           //!< operators of other streams that must be done first; one a stream
+    uint32_t line{0}; //!< source line or node id, for messages; 0 if generated
 };
 
 /**
@@ -121,10 +126,38 @@ class ExecutionGraph
         return m_groupSlots;
     }
 
+    /** @return all descriptions; operators that ask the same share one */
+    const std::vector<CommunicationDescription>& GetCommunications() const
+    {
+        return m_communications;
+    }
+
+    /** What a program asks of the group that a rank binds to a slot. */
+    struct SlotNeeds
+    {
+        uint32_t minimumSize{1}; //!< by peers and roots
+        OperatorId minimumBy;    //!< the operator that asks for it; invalid if none
+        uint32_t exactSize{0};   //!< by the rows of an all-to-all-v; 0 if none asks
+        OperatorId exactBy;      //!< the operator that asks for it
+        OperatorId otherExactBy; //!< one that asks for another size; invalid if all agree
+    };
+
+    const SlotNeeds& GetSlotNeeds(uint32_t slot) const
+    {
+        return m_slotNeeds[slot];
+    }
+
     /** @return file (or "generated") that the graph came from, for messages */
     const std::string& GetSource() const
     {
         return m_source;
+    }
+
+    /** @return where an operator stands, for messages: file, line and name */
+    SourceLocation GetLocation(OperatorId id) const
+    {
+        const Operator& op = GetOperator(id);
+        return {m_source, op.line, "operator '" + GetName(op) + "'"};
     }
 
   private:
@@ -136,6 +169,7 @@ class ExecutionGraph
     std::vector<OperatorId> m_dependencies;
     std::vector<CommunicationDescription> m_communications;
     std::vector<std::string> m_names;
+    std::vector<SlotNeeds> m_slotNeeds;
     uint32_t m_groupSlots{0};
     std::string m_source;
 };

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_BACKEND_HELPER_H
+#define ECHO_BACKEND_HELPER_H
+
+#include "ns3/echo-cluster.h"
+#include "ns3/echo-collective-backend.h"
+#include "ns3/echo-cost-model.h"
+#include "ns3/echo-fidelity-policy.h"
+#include "ns3/echo-network-model.h"
+#include "ns3/echo-scenario.h"
+
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+/** What a back end is assembled from, beside cluster and placement. */
+struct BackendSettings
+{
+    uint64_t seed{1};
+    std::string profile; //!< estimator profile file; empty: derived from link rates and delays
+    CollectiveSettings collective;
+    NetworkSettings network;
+};
+
+/**
+ * Assembles the back end of a fidelity: a fidelity is nothing but an assembly of back ends, models
+ * of the network, a selector and a cost model. One object serves one run.
+ */
+class EchoBackendHelper
+{
+  public:
+    /** @throws InputError if the profile cannot be read */
+    EchoBackendHelper(const Cluster& cluster,
+                      PlacementPtr placement,
+                      const BackendSettings& settings);
+
+    /**
+     * @param policy for HYBRID; not used otherwise
+     * @param sink gets collectives and flows; may be null; outlives the back end
+     */
+    Ptr<CollectiveBackend> Create(Fidelity fidelity, Ptr<FidelityPolicy> policy, RecordSink* sink);
+
+    /** @return sums over the models of the network made so far */
+    NetworkTotals GetTotals() const;
+
+    Ptr<Router> GetRouter() const
+    {
+        return m_router;
+    }
+
+    Ptr<CollectiveSelector> GetSelector() const
+    {
+        return m_selector;
+    }
+
+    Ptr<CostModel> GetCostModel() const
+    {
+        return m_costModel;
+    }
+
+  private:
+    Ptr<CollectiveBackend> CreateScheduled(Fidelity fidelity, RecordSink* sink);
+    Ptr<NetworkModel> CreateNetwork(Fidelity fidelity, RecordSink* sink);
+
+    PlacementPtr m_placement;                  //!< ranks on GPUs
+    BackendSettings m_settings;                //!< as given
+    Ptr<Router> m_router;                      //!< shared by all models
+    Ptr<CostModel> m_costModel;                //!< calibrated or derived
+    Ptr<CollectiveSelector> m_selector;        //!< one choice for all fidelities
+    std::vector<Ptr<NetworkModel>> m_networks; //!< made so far
+};
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_BACKEND_HELPER_H */

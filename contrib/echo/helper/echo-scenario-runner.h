@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_SCENARIO_RUNNER_H
+#define ECHO_SCENARIO_RUNNER_H
+
+#include "echo-backend-helper.h"
+
+#include "ns3/echo-hybrid-backend.h"
+#include "ns3/echo-records.h"
+#include "ns3/echo-scenario.h"
+#include "ns3/echo-training-job.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace ns3
+{
+namespace echo
+{
+
+/**
+ * Runs a scenario: assembles topology, placement, back end and job, simulates one step and
+ * reports. Hybrid fidelity with the contention policy simulates more than once (see
+ * doc/formats/scenario.md); each pass asks for a fresh sink, and only the last one's records count.
+ */
+class ScenarioRunner
+{
+  public:
+    /** Makes the sink of one pass; it must outlive the next call or the end of Run. */
+    using SinkMaker = std::function<RecordSink&()>;
+
+    /** @throws InputError if the ranks do not fit the cluster or an attribute is wrong */
+    explicit ScenarioRunner(Scenario scenario);
+
+    /**
+     * @return what the run was, without its cost; OnRun of the last sink is the caller's
+     * @throws InputError, UnsupportedError before time zero; StallError if work is left
+     */
+    RunRecord Run(const SinkMaker& makeSink);
+
+    const Scenario& GetScenario() const
+    {
+        return m_scenario;
+    }
+
+    PlacementPtr GetPlacement() const
+    {
+        return m_placement;
+    }
+
+    /** @return the check of the workload, as text */
+    const std::string& GetHealthReport() const
+    {
+        return m_healthReport;
+    }
+
+  private:
+    /** One simulation from time zero to its end. */
+    RunRecord RunOnce(Fidelity fidelity,
+                      Ptr<FidelityPolicy> policy,
+                      RecordSink& sink,
+                      const std::function<void(Ptr<CollectiveBackend>)>& inspect);
+    RunRecord RunWithContentionPolicy(const SinkMaker& makeSink);
+    Fidelity ChooseContendedFidelity(uint64_t packetHops);
+
+    Scenario m_scenario;                 //!< as read
+    PlacementPtr m_placement;            //!< ranks on GPUs
+    std::string m_healthReport;          //!< of the workload
+    std::vector<std::string> m_warnings; //!< for the summary
+};
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_SCENARIO_RUNNER_H */

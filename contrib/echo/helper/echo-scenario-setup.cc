@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-scenario-setup.h"
+
+#include "ns3/config.h"
+#include "ns3/double.h"
+#include "ns3/echo-compute-profile-reader.h"
+#include "ns3/echo-error.h"
+#include "ns3/echo-recorded-compute-model.h"
+#include "ns3/echo-roofline-compute-model.h"
+#include "ns3/echo-yaml.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/string.h"
+
+namespace ns3
+{
+namespace echo
+{
+
+void ApplyScenarioGlobals(const Scenario& scenario)
+{
+    RngSeedManager::SetSeed(static_cast<uint32_t>(scenario.seed));
+    for (const auto& [name, value] : scenario.attributes)
+    {
+        if (!Config::SetDefaultFailSafe(name, StringValue(value)))
+        {
+            throw InputError({scenario.file, 0, "attributes." + name},
+                             "'" + value + "'",
+                             "an attribute of an ns-3 type and a value that it takes");
+        }
+    }
+}
+
+PlacementPtr MakeScenarioPlacement(const Scenario& scenario)
+{
+    const uint32_t ranks = scenario.workload->GetRankCount();
+    const TopologyPtr topology = scenario.cluster.topology;
+    if (!scenario.placementGpus.empty())
+    {
+        if (scenario.placementGpus.size() != ranks)
+        {
+            throw InputError({scenario.file, 0, "placement.gpus"},
+                             std::to_string(scenario.placementGpus.size()) + " GPUs",
+                             std::to_string(ranks) + ", one for each rank of the workload");
+        }
+        return std::make_shared<const Placement>(topology, scenario.placementGpus);
+    }
+    return std::make_shared<const Placement>(scenario.placementOrder == "round-robin"
+                                                 ? Placement::RoundRobin(topology, ranks)
+                                                 : Placement::Linear(topology, ranks));
+}
+
+BackendSettings MakeBackendSettings(const Scenario& scenario)
+{
+    BackendSettings settings;
+    settings.seed = scenario.seed;
+    settings.profile = scenario.profile;
+    settings.collective = scenario.collective;
+    settings.network = scenario.network;
+    return settings;
+}
+
+namespace
+{
+
+/** Without a compute profile every kernel must bring its time. */
+void RefuseUntimedKernels(const Scenario& scenario)
+{
+    for (uint32_t rank = 0; rank < scenario.workload->GetRankCount(); ++rank)
+    {
+        const ExecutionGraphPtr& program = scenario.workload->GetProgram(RankId(rank));
+        if (rank > 0 && program == scenario.workload->GetProgram(RankId(rank - 1)))
+        {
+            continue;
+        }
+        for (const auto& op : program->GetOperators())
+        {
+            if (op.duration.IsZero() && (op.flops > 0 || op.memoryBytes > 0))
+            {
+                throw InputError({scenario.file, 0, "compute.profile"},
+                                 "none, and kernel '" + program->GetName(op) + "' has no duration",
+                                 "a file of kernel efficiencies such as "
+                                 "calibration/compute/gemm-efficiency.yaml");
+            }
+        }
+    }
+}
+
+} // namespace
+
+Ptr<ComputeModel> MakeComputeModel(const Scenario& scenario, std::vector<std::string>& warnings)
+{
+    if (scenario.computeProfile.empty())
+    {
+        RefuseUntimedKernels(scenario);
+        Ptr<RecordedComputeModel> recorded = CreateObject<RecordedComputeModel>();
+        recorded->SetAttribute("Scale", DoubleValue(scenario.computeScale));
+        return recorded;
+    }
+    Ptr<RooflineComputeModel> roofline = CreateObject<RooflineComputeModel>();
+    roofline->Configure(scenario.cluster.gpu,
+                        ReadComputeProfile(YamlNode::LoadFile(scenario.computeProfile)));
+    roofline->SetAttribute("Scale", DoubleValue(scenario.computeScale));
+    roofline->Check(*scenario.workload);
+    if (const std::string warning = roofline->GetWarning(); !warning.empty())
+    {
+        warnings.push_back(warning);
+    }
+    return roofline;
+}
+
+} // namespace echo
+} // namespace ns3

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_SCENARIO_SETUP_H
+#define ECHO_SCENARIO_SETUP_H
+
+#include "echo-backend-helper.h"
+
+#include "ns3/echo-compute-model.h"
+#include "ns3/echo-placement.h"
+#include "ns3/echo-scenario.h"
+
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+/** Sets the seed and the attribute defaults of a scenario; before any of its objects is made.
+ * @throws InputError naming an attribute that ns-3 refuses */
+void ApplyScenarioGlobals(const Scenario& scenario);
+
+/** @throws InputError if the workload's ranks do not fit the cluster or the listed GPUs */
+PlacementPtr MakeScenarioPlacement(const Scenario& scenario);
+
+BackendSettings MakeBackendSettings(const Scenario& scenario);
+
+/**
+ * @param[out] warnings gets a sentence if efficiencies of another GPU are used
+ * @throws InputError if the compute profile cannot be read, or if there is none and an operator
+ *         has no duration of its own; UnsupportedError if the GPU lacks a figure that it needs
+ */
+Ptr<ComputeModel> MakeComputeModel(const Scenario& scenario, std::vector<std::string>& warnings);
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_SCENARIO_SETUP_H */

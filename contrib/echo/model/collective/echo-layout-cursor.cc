@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-layout-cursor.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace echo
+{
+
+LayoutCursor::LayoutCursor(const GroupLayout& layout, uint32_t channel, uint32_t member)
+    : m_layout(&layout), m_channel(channel), m_host(layout.hostOf.at(member)), m_local(0)
+{
+    const auto& host = layout.hosts[m_host];
+    const auto size = static_cast<uint32_t>(host.size());
+    const auto index =
+        static_cast<uint32_t>(std::find(host.begin(), host.end(), member) - host.begin());
+    m_local = (index + size - channel % size) % size;
+}
+
+void LayoutCursor::Forward(uint32_t steps)
+{
+    m_local += steps;
+    while (m_local >= m_layout->hosts[m_host].size())
+    {
+        m_local -= static_cast<uint32_t>(m_layout->hosts[m_host].size());
+        m_host = m_host + 1 == m_layout->hosts.size() ? 0 : m_host + 1;
+    }
+}
+
+void LayoutCursor::Backward(uint32_t steps)
+{
+    while (steps > m_local)
+    {
+        steps -= m_local + 1;
+        m_host = m_host == 0 ? m_layout->GetHosts() - 1 : m_host - 1;
+        m_local = static_cast<uint32_t>(m_layout->hosts[m_host].size()) - 1;
+    }
+    m_local -= steps;
+}
+
+uint32_t LayoutCursor::GetPosition() const
+{
+    size_t before = m_local;
+    for (uint32_t host = 0; host < m_host; ++host)
+    {
+        before += m_layout->hosts[host].size();
+    }
+    return static_cast<uint32_t>(before);
+}
+
+std::vector<uint32_t> RingOrder(const GroupLayout& layout, uint32_t channel)
+{
+    std::vector<uint32_t> order;
+    order.reserve(layout.hostOf.size());
+    for (const auto& host : layout.hosts)
+    {
+        for (size_t i = 0; i < host.size(); ++i)
+        {
+            order.push_back(host[(channel + i) % host.size()]);
+        }
+    }
+    return order;
+}
+
+} // namespace echo
+} // namespace ns3

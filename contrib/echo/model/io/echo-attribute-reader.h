@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_ATTRIBUTE_READER_H
+#define ECHO_ATTRIBUTE_READER_H
+
+#include "echo-yaml.h"
+
+#include "ns3/object-base.h"
+#include "ns3/type-id.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+/** @return the YAML key of an attribute: "HostsPerLeaf" -> "hosts_per_leaf" */
+std::string KeyOfAttribute(const std::string& attribute);
+
+/** Where attributes were set, by attribute name. */
+using AttributePlaces = std::map<std::string, SourceLocation>;
+
+/**
+ * Sets attributes of an object, of its own type and of its parents below ns3::Object, from the keys
+ * of a map. Numbers, rates, times, texts and booleans are understood.
+ *
+ * A 0 where 0 is the default is refused: there it stands for "not given".
+ *
+ * @param object what to set
+ * @param map keys; those that are no attribute are left for the caller
+ * @param except attributes that the map must not set
+ * @return the places of the attributes that were set
+ * @throws InputError for a value that the attribute cannot take
+ */
+AttributePlaces SetAttributesFrom(ObjectBase& object,
+                                  const YamlNode& map,
+                                  const std::vector<std::string>& except = {});
+
+/**
+ * Finds a policy by the name that users write: with the parent ns3::echo::TopologyBuilder,
+ * "leaf-spine" is ns3::echo::LeafSpineBuilder; a full TypeId name is taken as well.
+ * @param name a scalar
+ * @param parent what the type must derive from
+ * @param suffix what ends the class names of the kind, such as "Builder"
+ * @throws InputError listing the known names
+ */
+TypeId FindPolicy(const YamlNode& name, TypeId parent, const std::string& suffix);
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_ATTRIBUTE_READER_H */

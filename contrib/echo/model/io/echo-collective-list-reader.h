@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_COLLECTIVE_LIST_READER_H
+#define ECHO_COLLECTIVE_LIST_READER_H
+
+#include "echo-yaml.h"
+
+#include "ns3/echo-workload-graph.h"
+
+#include <cstdint>
+
+namespace ns3
+{
+namespace echo
+{
+
+/** Reads a workload map that holds `collectives`. @throws InputError */
+WorkloadGraphPtr ReadCollectiveList(const YamlNode& node, uint32_t ranks);
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_COLLECTIVE_LIST_READER_H */

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-generator-reader.h"
+
+#include "ns3/echo-transformer-generator.h"
+
+#include <limits>
+#include <utility>
+
+namespace ns3
+{
+namespace echo
+{
+
+namespace
+{
+
+const int64_t MAX_COUNT = std::numeric_limits<int32_t>::max();
+const int64_t MAX_SIZE = 1 << 20; //!< of a matrix; keeps products within 64 bits
+
+uint32_t GetCount(const YamlNode& node,
+                  const std::string& key,
+                  uint32_t fallback,
+                  int64_t maximum = MAX_COUNT)
+{
+    return static_cast<uint32_t>(node.GetInteger(key, fallback, 1, maximum));
+}
+
+/** @return the choice whose word stands at @p key */
+template <typename Choice>
+Choice GetChoice(const YamlNode& node,
+                 const std::string& key,
+                 Choice fallback,
+                 const std::vector<std::pair<const char*, Choice>>& choices)
+{
+    if (!node.Has(key))
+    {
+        return fallback;
+    }
+    const YamlNode value = node.Get(key);
+    std::string expected;
+    for (const auto& [word, choice] : choices)
+    {
+        if (value.AsString() == word)
+        {
+            return choice;
+        }
+        expected += (expected.empty() ? "" : ", ") + std::string(word);
+    }
+    value.Fail("'" + value.AsString() + "'", "one of " + expected);
+}
+
+/** @return the place of a key path below @p node, or of the deepest part of it that is there */
+SourceLocation Locate(const YamlNode& node, const std::string& path)
+{
+    const size_t dot = path.find('.');
+    const std::string key = path.substr(0, dot);
+    if (!node.IsMap() || !node.Has(key))
+    {
+        SourceLocation where = node.GetLocation();
+        where.item += (where.item.empty() ? "" : ".") + path;
+        return where;
+    }
+    return dot == std::string::npos ? node.Get(key).GetLocation()
+                                    : Locate(node.Get(key), path.substr(dot + 1));
+}
+
+TransformerShape ReadModel(const YamlNode& node)
+{
+    TransformerShape model;
+    if (node.Has("preset"))
+    {
+        const YamlNode preset = node.Get("preset");
+        if (node.Has("kind"))
+        {
+            node.Get("kind").Fail("kind beside preset '" + preset.AsString() + "'", "one of them");
+        }
+        model = preset.Parse<TransformerShape>(GetModelPreset);
+    }
+    else if (node.Has("kind"))
+    {
+        model = node.Get("kind").Parse<TransformerShape>(GetModelKind);
+    }
+    else
+    {
+        node.Fail("neither 'preset' nor 'kind'", "one of them");
+    }
+    const bool isPreset = node.Has("preset");
+    // A preset's sizes can be overridden; a kind has none of its own.
+    const auto size = [&](const char* key, uint32_t fallback, int64_t maximum) {
+        return isPreset || node.Has(key)
+                   ? GetCount(node, key, fallback, maximum)
+                   : static_cast<uint32_t>(node.Get(key).AsInteger(1, maximum));
+    };
+    const uint32_t presetHidden = model.hidden;
+    const uint32_t presetHeads = model.heads;
+    model.layers = size("layers", model.layers, 100000);
+    model.hidden = size("hidden", model.hidden, MAX_SIZE);
+    model.heads = size("heads", model.heads, MAX_SIZE);
+    model.sequence = size("sequence", model.sequence, MAX_SIZE * 16);
+    model.vocabulary = size("vocabulary", model.vocabulary, MAX_SIZE * 16);
+    // What the preset derived from its own sizes is derived again from changed ones.
+    const bool keepsSizes = model.hidden == presetHidden && model.heads == presetHeads;
+    model.kvHeads = GetCount(node, "kv_heads", keepsSizes ? model.kvHeads : 0, MAX_SIZE);
+    model.ffnHidden = GetCount(node, "ffn_hidden", keepsSizes ? model.ffnHidden : 0, MAX_SIZE);
+    model.experts = static_cast<uint32_t>(node.GetInteger("experts", 0, 0, MAX_SIZE));
+    model.topK = static_cast<uint32_t>(node.GetInteger("top_k", 0, 0, MAX_SIZE));
+    model.gatedActivation = GetChoice<bool>(
+        node, "activation", model.gatedActivation, {{"gelu", false}, {"swiglu", true}});
+    model.tiedEmbeddings = node.GetBool("tied_embeddings", model.tiedEmbeddings);
+    model.dropout = node.GetBool("dropout", model.dropout);
+    model.SetDefaults();
+    node.RefuseUnknownKeys();
+    return model;
+}
+
+/** @return the data degree with which the others fill @p ranks; 1 if there is none */
+uint32_t GetDataDegree(const ParallelDegrees& degrees, uint32_t ranks)
+{
+    uint64_t others = degrees.tensor;
+    for (uint32_t degree : {degrees.context, degrees.pipeline})
+    {
+        others = others > ranks ? others : others * degree;
+    }
+    return ranks > 0 && ranks % others == 0 ? static_cast<uint32_t>(ranks / others) : 1;
+}
+
+void ReadParallel(const YamlNode& node, uint32_t ranks, TrainingPlan& plan)
+{
+    plan.parallel.tensor = GetCount(node, "tp", 1);
+    plan.parallel.context = GetCount(node, "cp", 1);
+    plan.parallel.expert = GetCount(node, "ep", 1);
+    plan.parallel.pipeline = GetCount(node, "pp", 1);
+    plan.parallel.data = GetCount(node, "dp", GetDataDegree(plan.parallel, ranks));
+    plan.sequenceParallel = node.GetBool("sequence_parallel", plan.sequenceParallel);
+    plan.schedule =
+        GetChoice<PipelineScheduleKind>(node,
+                                        "schedule",
+                                        plan.schedule,
+                                        {{"1f1b", PipelineScheduleKind::ONE_FORWARD_ONE_BACKWARD},
+                                         {"gpipe", PipelineScheduleKind::GPIPE}});
+    plan.firstStageLayers = GetCount(node, "first_stage_layers", 0);
+    plan.lastStageLayers = GetCount(node, "last_stage_layers", 0);
+    plan.distributedOptimizer = node.GetBool("distributed_optimizer", plan.distributedOptimizer);
+    plan.overlapGradients = node.GetBool("overlap_gradients", plan.overlapGradients);
+    if (node.Has("bucket_elements"))
+    {
+        plan.bucketElements = static_cast<uint64_t>(
+            node.Get("bucket_elements").AsInteger(1, std::numeric_limits<int64_t>::max()));
+    }
+    plan.clipGradients = node.GetBool("clip_gradients", plan.clipGradients);
+    node.RefuseUnknownKeys();
+}
+
+void ReadBatch(const YamlNode& node, TrainingPlan& plan)
+{
+    plan.microBatch = GetCount(node, "micro_batch", 1, MAX_SIZE);
+    if (node.Has("micro_batches") == node.Has("global_batch"))
+    {
+        node.Fail(node.Has("global_batch") ? "both 'micro_batches' and 'global_batch'"
+                                           : "neither 'micro_batches' nor 'global_batch'",
+                  "one of them");
+    }
+    if (node.Has("micro_batches"))
+    {
+        plan.microBatches = GetCount(node, "micro_batches", 1, MAX_SIZE);
+    }
+    else
+    {
+        const YamlNode global = node.Get("global_batch");
+        const int64_t sequences = global.AsInteger(1, MAX_COUNT);
+        const int64_t atOnce = int64_t(plan.microBatch) * plan.parallel.data;
+        if (sequences % atOnce != 0)
+        {
+            global.Fail(std::to_string(sequences),
+                        "a multiple of micro_batch " + std::to_string(plan.microBatch) + " x dp " +
+                            std::to_string(plan.parallel.data));
+        }
+        plan.microBatches = static_cast<uint32_t>(sequences / atOnce);
+    }
+    node.RefuseUnknownKeys();
+}
+
+void ReadPrecision(const YamlNode& node, TrainingPlan& plan)
+{
+    if (node.Has("parameters"))
+    {
+        plan.parameters = node.Get("parameters").Parse<DataType>(ParseDataType);
+    }
+    if (node.Has("gradients"))
+    {
+        plan.gradients = node.Get("gradients").Parse<DataType>(ParseDataType);
+    }
+    plan.matmul = plan.parameters == DataType::BF16   ? DataType::BF16
+                  : plan.parameters == DataType::FP16 ? DataType::FP16
+                                                      : DataType::TF32;
+    if (node.Has("matmul"))
+    {
+        plan.matmul = node.Get("matmul").Parse<DataType>(ParseDataType);
+    }
+    node.RefuseUnknownKeys();
+}
+
+TrainingPlan ReadBlock(const YamlNode& node, uint32_t ranks)
+{
+    TrainingPlan plan;
+    plan.model = ReadModel(node.Get("model"));
+    if (node.Has("parallel"))
+    {
+        ReadParallel(node.Get("parallel"), ranks, plan);
+    }
+    else
+    {
+        plan.parallel.data = ranks;
+    }
+    ReadBatch(node.Get("batch"), plan);
+    if (node.Has("precision"))
+    {
+        ReadPrecision(node.Get("precision"), plan);
+    }
+    plan.recompute = GetChoice<RecomputeMode>(node,
+                                              "recompute",
+                                              plan.recompute,
+                                              {{"none", RecomputeMode::NONE},
+                                               {"selective", RecomputeMode::SELECTIVE},
+                                               {"full", RecomputeMode::FULL}});
+    plan.attention = GetChoice<AttentionKernel>(
+        node,
+        "attention",
+        plan.parameters == DataType::FP32 ? AttentionKernel::UNFUSED : AttentionKernel::FLASH,
+        {{"unfused", AttentionKernel::UNFUSED}, {"flash", AttentionKernel::FLASH}});
+    node.RefuseUnknownKeys();
+    return plan;
+}
+
+} // namespace
+
+TrainingPlan ReadTrainingPlan(const YamlNode& node, uint32_t ranks)
+{
+    const TrainingPlan plan = ReadBlock(node, ranks);
+    try
+    {
+        plan.Check();
+        const ParallelLayout fits(plan.parallel, ranks);
+    }
+    catch (const InputError& error)
+    {
+        throw error.At(Locate(node, error.GetLocation().item));
+    }
+    return plan;
+}
+
+WorkloadGraphPtr GenerateWorkload(const YamlNode& node, uint32_t ranks)
+{
+    return GenerateTransformer(ReadTrainingPlan(node, ranks), ranks);
+}
+
+} // namespace echo
+} // namespace ns3

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_GENERATOR_READER_H
+#define ECHO_GENERATOR_READER_H
+
+#include "echo-yaml.h"
+
+#include "ns3/echo-training-plan.h"
+#include "ns3/echo-workload-graph.h"
+
+namespace ns3
+{
+namespace echo
+{
+
+/**
+ * Reads the `generate:` block of a scenario (doc/formats/generate.md).
+ * @param node the block
+ * @param ranks ranks of the job
+ * @return a plan that passed TrainingPlan::Check and fits @p ranks
+ * @throws InputError with file, line, key, what was found and what was expected
+ * @throws UnsupportedError if there is no generator for the plan
+ */
+TrainingPlan ReadTrainingPlan(const YamlNode& node, uint32_t ranks);
+
+/** Reads the block and makes the workload. @throws as ReadTrainingPlan */
+WorkloadGraphPtr GenerateWorkload(const YamlNode& node, uint32_t ranks);
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_GENERATOR_READER_H */

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_SCENARIO_H
+#define ECHO_SCENARIO_H
+
+#include "ns3/echo-cluster.h"
+#include "ns3/echo-enums.h"
+#include "ns3/echo-fidelity-rule.h"
+#include "ns3/echo-workload-graph.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+/** How collectives are carried out where operators leave it open. */
+struct CollectiveSettings
+{
+    CollectiveAlgorithmKind algorithm{CollectiveAlgorithmKind::AUTO};
+    CollectiveProtocol protocol{CollectiveProtocol::AUTO};
+    uint32_t channels{0};   //!< 0: the selector decides
+    uint64_t chunkBytes{0}; //!< largest message of a step; 0: a step's data is one message
+};
+
+/** The packet level's main settings; all others are attributes. */
+struct NetworkSettings
+{
+    uint64_t mtuBytes{4096};                //!< payload of a full packet
+    std::string congestionControl{"dcqcn"}; //!< "none" or "dcqcn"
+    bool pfc{true};                         //!< lossless
+};
+
+/** How hybrid fidelity divides communications among models. */
+struct HybridSettings
+{
+    std::string policy{"contention"};    //!< "contention" or "rules"
+    std::string contended{"auto"};       //!< model of what is contended: "packet", "flow", "auto"
+    std::vector<FidelityRule> rules;     //!< of the policy "rules"
+    uint64_t packetHopBudget{100000000}; //!< "auto" takes flow above so many packet-hops
+};
+
+/** A run as a file describes it: everything that the result depends on. */
+struct Scenario
+{
+    std::string file; //!< that it was read from
+    std::string name;
+    uint64_t seed{1};
+    Fidelity fidelity{Fidelity::HYBRID};
+    Cluster cluster;
+    std::string placementOrder{"linear"}; //!< "linear" or "round-robin"
+    std::vector<DeviceId> placementGpus;  //!< GPU of each rank, if listed
+    WorkloadGraphPtr workload;
+    std::string workloadReport; //!< health report of an imported workload, else empty
+    CollectiveSettings collective;
+    NetworkSettings network;
+    HybridSettings hybrid;
+    std::string profile;        //!< estimator profile file; empty: derived from links
+    std::string computeProfile; //!< operator efficiencies file; empty: as recorded
+    double computeScale{1};     //!< on every compute time
+    double slowdown{1};         //!< factor on compute beside communication
+    std::vector<std::pair<std::string, std::string>> attributes; //!< ns-3 defaults, in order
+};
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_SCENARIO_H */

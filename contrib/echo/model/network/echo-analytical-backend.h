@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_ANALYTICAL_BACKEND_H
+#define ECHO_ANALYTICAL_BACKEND_H
+
+#include "echo-collective-backend.h"
+#include "echo-contention-watch.h"
+
+#include "ns3/echo-cost-model.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+/**
+ * Serves a collective with one event: all members are done at start + estimate.
+ *
+ * An estimate knows the collective's own traffic only. Instances that share a fabric link with
+ * others, so that all together ask for more than the link has, are marked `contended`; their times
+ * are too short then, and GetWarnings() says so.
+ */
+class AnalyticalBackend : public CollectiveBackend
+{
+  public:
+    static TypeId GetTypeId();
+
+    /** To be called before Prepare. */
+    void SetCostModel(Ptr<CostModel> model);
+    /**
+     * For footprints; to be called before Prepare. Without a router nothing is marked contended,
+     * which GetWarnings() says, and link utilisation stays 0.
+     */
+    void SetRouter(Ptr<Router> router);
+
+    Fidelity GetFidelity() const override;
+    /** @return a sentence for each cause for which times may be wrong, in a fixed order */
+    std::vector<std::string> GetWarnings() const;
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    void DoPrepare() override;
+    void DoStart(const InstancePtr& instance) override;
+    void Complete(const InstancePtr& instance);
+
+    Ptr<CostModel> m_model;
+    ContentionWatch m_watch;
+    uint64_t m_started{0};                            //!< instances
+    std::map<std::string, uint64_t> m_extrapolations; //!< instances by reason
+};
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_ANALYTICAL_BACKEND_H */

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-contention-watch.h"
+
+namespace ns3
+{
+namespace echo
+{
+
+void ContentionWatch::SetRouter(Ptr<Router> router)
+{
+    m_footprints.Prepare(router);
+}
+
+void ContentionWatch::Begin(const InstancePtr& instance)
+{
+    if (!HasRouter() || instance->plan.layout->GetHosts() == 1)
+    {
+        return;
+    }
+    m_active[instance->id] = instance;
+    for (const CollectiveId id : m_tracker.Add(instance->id, m_footprints.Get(instance->plan)))
+    {
+        CollectiveInstance& other = *m_active.at(id);
+        if (other.record.contended)
+        {
+            continue;
+        }
+        other.record.contended = true;
+        if (++m_contended == 1)
+        {
+            m_first = std::string(ToString(other.plan.spec.kind)) + " on " +
+                      other.record.groupName + ", number " + std::to_string(other.sequence);
+        }
+    }
+}
+
+void ContentionWatch::End(const CollectiveInstance& instance)
+{
+    m_tracker.Remove(instance.id);
+    m_active.erase(instance.id);
+}
+
+void ContentionWatch::SetUtilization(CollectiveInstance& instance, Time duration)
+{
+    if (HasRouter())
+    {
+        instance.record.linkUtilization = m_footprints.GetPeakUtilization(instance.plan, duration);
+    }
+}
+
+void ContentionWatch::Clear()
+{
+    m_active.clear();
+}
+
+} // namespace echo
+} // namespace ns3

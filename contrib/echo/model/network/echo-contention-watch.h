@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_CONTENTION_WATCH_H
+#define ECHO_CONTENTION_WATCH_H
+
+#include "echo-collective-backend.h"
+#include "echo-footprint-tracker.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace ns3
+{
+namespace echo
+{
+
+/**
+ * Fills what a record says of links: marks instances `contended` that share fabric links which they
+ * together ask for more than the links have, and finds their link utilisation.
+ */
+class ContentionWatch
+{
+  public:
+    using InstancePtr = std::shared_ptr<CollectiveInstance>;
+
+    /** Without a router nothing is watched. */
+    void SetRouter(Ptr<Router> router);
+
+    bool HasRouter() const
+    {
+        return m_footprints.IsPrepared();
+    }
+
+    /** The instance begins to transfer; it and others may be marked. */
+    void Begin(const InstancePtr& instance);
+    /** The instance is off its links. */
+    void End(const CollectiveInstance& instance);
+    /** Sets record.linkUtilization for a transfer that takes @p duration. */
+    void SetUtilization(CollectiveInstance& instance, Time duration);
+
+    /** @return instances marked so far */
+    uint64_t GetContendedCount() const
+    {
+        return m_contended;
+    }
+
+    /** @return the first instance that was marked, for messages */
+    const std::string& GetFirst() const
+    {
+        return m_first;
+    }
+
+    void Clear();
+
+  private:
+    FootprintCache m_footprints;
+    FootprintTracker m_tracker;
+    std::map<CollectiveId, InstancePtr> m_active; //!< with a footprint on the fabric
+    uint64_t m_contended{0};                      //!< instances marked
+    std::string m_first;                          //!< of them, described
+};
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_CONTENTION_WATCH_H */

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-flow-network.h"
+
+#include "ns3/assert.h"
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace ns3
+{
+namespace echo
+{
+
+NS_LOG_COMPONENT_DEFINE("EchoFlowNetwork");
+NS_OBJECT_ENSURE_REGISTERED(FlowNetwork);
+
+namespace
+{
+
+int64_t NowPs()
+{
+    return Simulator::Now().GetPicoSeconds();
+}
+
+} // namespace
+
+TypeId FlowNetwork::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::echo::FlowNetwork")
+                            .SetParent<NetworkModel>()
+                            .SetGroupName("Echo")
+                            .AddConstructor<FlowNetwork>();
+    return tid;
+}
+
+FlowNetwork::FlowNetwork() = default;
+FlowNetwork::~FlowNetwork() = default;
+
+void FlowNetwork::DoDispose()
+{
+    m_wake.Cancel();
+    m_transfers.clear();
+    m_router = nullptr;
+    NetworkModel::DoDispose();
+}
+
+void FlowNetwork::Prepare(Ptr<Router> router, RecordSink* sink)
+{
+    NS_LOG_FUNCTION(this);
+    m_router = router;
+    m_sink = sink;
+    m_streams.Prepare(router);
+}
+
+Fidelity FlowNetwork::GetFidelity() const
+{
+    return Fidelity::FLOW;
+}
+
+uint32_t FlowNetwork::NewTransfer(const Message& message, DeliveredCallback delivered)
+{
+    uint32_t number = m_free;
+    if (number == NONE)
+    {
+        number = static_cast<uint32_t>(m_transfers.size());
+        m_transfers.emplace_back();
+    }
+    else
+    {
+        m_free = m_transfers[number].next;
+    }
+    Transfer& transfer = m_transfers[number];
+    transfer.message = message;
+    transfer.delivered = std::move(delivered);
+    transfer.id = m_nextId++;
+    transfer.start = NowPs();
+    transfer.next = NONE;
+    return number;
+}
+
+void FlowNetwork::Send(const Message& message, DeliveredCallback delivered)
+{
+    NS_ASSERT_MSG(message.bytes > 0, "a message needs bytes");
+    const uint32_t number = m_streams.FindOrAdd(message.source, message.destination, message.label);
+    const uint32_t transfer = NewTransfer(message, std::move(delivered));
+    ++m_live;
+    FlowStream& stream = m_streams.Get(number);
+    m_transfers[transfer].hops = stream.hops;
+    if (stream.active)
+    {
+        m_transfers[stream.tail].next = transfer;
+        stream.tail = transfer;
+        return;
+    }
+    Activate(number, transfer);
+}
+
+void FlowNetwork::Activate(uint32_t number, uint32_t transfer)
+{
+    FlowStream& stream = m_streams.Get(number);
+    stream.head = stream.tail = transfer;
+    stream.progress.Start(m_transfers[transfer].message.bytes, NowPs());
+    m_streams.Enter(number, NowPs());
+    ++m_activeStreams;
+    TouchPath(number);
+}
+
+void FlowNetwork::TouchPath(uint32_t number)
+{
+    const PortId* path = m_streams.GetPath(number);
+    m_touched.insert(m_touched.end(), path, path + m_streams.Get(number).hops);
+    if (!m_resolvePending)
+    {
+        m_resolvePending = true;
+        Simulator::ScheduleNow(&FlowNetwork::Resolve, this);
+    }
+}
+
+void FlowNetwork::Resolve()
+{
+    m_resolvePending = false;
+    CollectComponents();
+    m_touched.clear();
+    if (!m_component.empty())
+    {
+        ++m_solves;
+        m_solver.Solve();
+        ApplyRates();
+    }
+    ScheduleWake();
+}
+
+void FlowNetwork::CollectComponents()
+{
+    ++m_visit;
+    m_solver.Clear();
+    m_component.clear();
+    m_componentPorts.clear();
+    const auto visit = [this](PortId port) {
+        FlowLink& link = m_streams.GetLink(port);
+        if (link.visit != m_visit)
+        {
+            link.visit = m_visit;
+            link.solverLink = m_solver.AddLink(link.capacity);
+            m_componentPorts.push_back(port);
+        }
+        return link.solverLink;
+    };
+    for (const PortId port : m_touched)
+    {
+        visit(port);
+    }
+    std::vector<uint32_t> links;
+    for (size_t i = 0; i < m_componentPorts.size(); ++i) // grows while it runs
+    {
+        const PortId port = m_componentPorts[i];
+        // A stream is met first over the first of its links that is found; later ones skip it.
+        for (const auto& user : m_streams.GetLink(port).users)
+        {
+            FlowStream& stream = m_streams.Get(user.stream);
+            if (stream.visit == m_visit)
+            {
+                continue;
+            }
+            stream.visit = m_visit;
+            links.clear();
+            const PortId* path = m_streams.GetPath(user.stream);
+            for (uint32_t hop = 0; hop < stream.hops; ++hop)
+            {
+                links.push_back(visit(path[hop]));
+            }
+            m_solver.AddFlow(links.data(), stream.hops);
+            m_component.push_back(user.stream);
+        }
+    }
+}
+
+void FlowNetwork::ApplyRates()
+{
+    const int64_t now = NowPs();
+    for (uint32_t flow = 0; flow < m_component.size(); ++flow)
+    {
+        const uint64_t rate = m_solver.GetRate(flow);
+        FlowStream& stream = m_streams.Get(m_component[flow]);
+        NS_ASSERT_MSG(rate > 0, "more flows on a link than it has bits per second");
+        if (rate != stream.progress.GetRate())
+        {
+            stream.progress.SetRate(rate, now);
+            ++stream.version;
+            PushCompletion(m_component[flow]);
+        }
+    }
+    for (uint32_t i = 0; i < m_componentPorts.size(); ++i)
+    {
+        FlowLink& link = m_streams.GetLink(m_componentPorts[i]);
+        const double used = static_cast<double>(m_solver.GetAllocated(i));
+        link.peakRate = std::max(link.peakRate, used / static_cast<double>(link.capacity));
+    }
+}
+
+void FlowNetwork::PushCompletion(uint32_t number)
+{
+    const FlowStream& stream = m_streams.Get(number);
+    m_completions.push_back({stream.progress.GetEnd(), number, stream.version});
+    std::push_heap(m_completions.begin(), m_completions.end(), std::greater<Completion>());
+    if (m_completions.size() > 4 * m_activeStreams + 1024)
+    {
+        DropOutdatedCompletions();
+    }
+}
+
+bool FlowNetwork::IsOutdated(const Completion& completion)
+{
+    const FlowStream& stream = m_streams.Get(completion.stream);
+    return !stream.active || stream.version != completion.version;
+}
+
+void FlowNetwork::DropOutdatedCompletions()
+{
+    m_completions.erase(
+        std::remove_if(m_completions.begin(),
+                       m_completions.end(),
+                       [this](const Completion& entry) { return IsOutdated(entry); }),
+        m_completions.end());
+    std::make_heap(m_completions.begin(), m_completions.end(), std::greater<Completion>());
+}
+
+void FlowNetwork::ScheduleWake()
+{
+    while (!m_completions.empty() && IsOutdated(m_completions.front()))
+    {
+        std::pop_heap(m_completions.begin(), m_completions.end(), std::greater<Completion>());
+        m_completions.pop_back();
+    }
+    if (m_completions.empty())
+    {
+        return;
+    }
+    const int64_t time = m_completions.front().time;
+    if (!m_wake.IsExpired() && m_wakeTime <= time)
+    {
+        return; // an early wake finds nothing to do and asks again
+    }
+    m_wake.Cancel();
+    m_wakeTime = time;
+    m_wake = Simulator::Schedule(PicoSeconds(time - NowPs()), &FlowNetwork::Wake, this);
+}
+
+void FlowNetwork::Wake()
+{
+    const int64_t now = NowPs();
+    while (!m_completions.empty() && m_completions.front().time <= now)
+    {
+        const Completion due = m_completions.front();
+        std::pop_heap(m_completions.begin(), m_completions.end(), std::greater<Completion>());
+        m_completions.pop_back();
+        if (!IsOutdated(due))
+        {
+            CompleteHead(due.stream);
+        }
+    }
+    ScheduleWake();
+}
+
+void FlowNetwork::CompleteHead(uint32_t number)
+{
+    const int64_t now = NowPs();
+    FlowStream& stream = m_streams.Get(number);
+    const uint32_t done = stream.head;
+    const Transfer& transfer = m_transfers[done];
+    const PortId* path = m_streams.GetPath(number);
+    for (uint32_t hop = 0; hop < stream.hops; ++hop)
+    {
+        m_streams.GetLink(path[hop]).bytes += transfer.message.bytes;
+    }
+    const auto [arrivals, isNew] = m_arrivals.try_emplace(now + stream.delay);
+    arrivals->second.push_back(done);
+    if (isNew)
+    {
+        Simulator::Schedule(
+            PicoSeconds(stream.delay), &FlowNetwork::DeliverAll, this, arrivals->first);
+    }
+    stream.head = transfer.next;
+    ++stream.version;
+    if (stream.head != NONE)
+    {
+        stream.progress.Continue(m_transfers[stream.head].message.bytes, now);
+        PushCompletion(number);
+        return;
+    }
+    m_streams.Leave(number, now);
+    --m_activeStreams;
+    TouchPath(number);
+}
+
+void FlowNetwork::DeliverAll(int64_t time)
+{
+    const auto node = m_arrivals.extract(time);
+    for (const uint32_t transfer : node.mapped())
+    {
+        Deliver(transfer);
+    }
+}
+
+void FlowNetwork::Deliver(uint32_t number)
+{
+    Transfer& transfer = m_transfers[number];
+    if (m_sink)
+    {
+        FlowRecord record;
+        record.id = transfer.id;
+        record.collective = transfer.message.collective;
+        record.source = transfer.message.source;
+        record.destination = transfer.message.destination;
+        record.label = transfer.message.label;
+        record.bytes = transfer.message.bytes;
+        record.start = PicoSeconds(transfer.start);
+        record.end = Simulator::Now();
+        record.hops = transfer.hops;
+        m_sink->OnFlow(record);
+    }
+    const DeliveredCallback delivered = std::move(transfer.delivered);
+    transfer.delivered = nullptr;
+    transfer.next = m_free;
+    m_free = number;
+    --m_live;
+    delivered();
+}
+
+void FlowNetwork::ReportLinks(RecordSink& sink, Time) const
+{
+    const Topology& topology = m_streams.GetTopology();
+    const auto& links = m_streams.GetLinks();
+    for (uint32_t number = 0; number < links.size(); ++number)
+    {
+        const FlowLink& link = links[number];
+        if (link.bytes == 0)
+        {
+            continue;
+        }
+        const PortId port(number);
+        const Device& from = topology.GetDevice(topology.OwnerOf(port));
+        const Device& to = topology.GetDevice(topology.NeighborOf(port));
+        LinkRecord record;
+        record.link = Topology::LinkOf(port);
+        record.port = port;
+        record.from = from.name;
+        record.to = to.name;
+        record.fromRole = from.role;
+        record.toRole = to.role;
+        record.rate = topology.RateOf(port);
+        record.payloadBytes = record.wireBytes = link.bytes;
+        record.busy = PicoSeconds(link.busy);
+        record.lastBusy = PicoSeconds(link.lastBusy);
+        record.peakRate = link.peakRate;
+        sink.OnLink(record);
+    }
+}
+
+NetworkTotals FlowNetwork::GetTotals() const
+{
+    NetworkTotals totals;
+    totals.liveFlows = m_live;
+    return totals;
+}
+
+uint64_t FlowNetwork::GetSolveCount() const
+{
+    return m_solves;
+}
+
+} // namespace echo
+} // namespace ns3

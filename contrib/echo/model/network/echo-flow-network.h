@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_FLOW_NETWORK_H
+#define ECHO_FLOW_NETWORK_H
+
+#include "echo-flow-streams.h"
+#include "echo-max-min-solver.h"
+#include "echo-network-model.h"
+
+#include "ns3/event-id.h"
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+/**
+ * Messages as fluid: those of one (source, destination, label) follow one another on one path, and
+ * the paths in use share the links max-min fairly at every instant. No queues, no packets, no
+ * headers; a message is delivered one path delay after its last byte left.
+ *
+ * Rates are whole bits per second and progress is counted exactly (no floating point), so an idle
+ * path takes its delay and bytes / rate, rounded up to a picosecond, and runs repeat on every
+ * compiler. Rates are found again once an instant, and only for what shares links, directly or
+ * through others, with a path that became busy or idle.
+ *
+ * Serves both planes: NIC to NIC and GPU to GPU of one host.
+ */
+class FlowNetwork : public NetworkModel
+{
+  public:
+    static TypeId GetTypeId();
+    FlowNetwork();
+    ~FlowNetwork() override;
+
+    void Prepare(Ptr<Router> router, RecordSink* sink) override;
+    void Send(const Message& message, DeliveredCallback delivered) override;
+    Fidelity GetFidelity() const override;
+    void ReportLinks(RecordSink& sink, Time duration) const override;
+    NetworkTotals GetTotals() const override;
+
+    /** @return times that rates were found, for tests of the cost */
+    uint64_t GetSolveCount() const;
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    /** A message on its way. */
+    struct Transfer
+    {
+        Message message;
+        DeliveredCallback delivered;
+        uint64_t id{0};
+        int64_t start{0}; //!< ps
+        uint32_t hops{0}; //!< links traversed
+        uint32_t next{0}; //!< in its stream, or free
+    };
+
+    /** When the head of a stream is through, unless its rate changes before. */
+    struct Completion
+    {
+        int64_t time; //!< ps
+        uint32_t stream;
+        uint32_t version; //!< of the stream's rate
+
+        bool operator>(const Completion& other) const
+        {
+            return time != other.time ? time > other.time : stream > other.stream;
+        }
+    };
+
+    uint32_t NewTransfer(const Message& message, DeliveredCallback delivered);
+    void Activate(uint32_t stream, uint32_t transfer);
+    /** The rates of what shares the stream's path will be found again in this instant. */
+    void TouchPath(uint32_t stream);
+    void Resolve();
+    void CollectComponents();
+    void ApplyRates();
+    void PushCompletion(uint32_t stream);
+    void DropOutdatedCompletions();
+    void ScheduleWake();
+    void Wake();
+    void CompleteHead(uint32_t stream);
+    void DeliverAll(int64_t time);
+    void Deliver(uint32_t transfer);
+    bool IsOutdated(const Completion& completion);
+
+    static constexpr uint32_t NONE = 0xffffffff;
+
+    Ptr<Router> m_router;
+    RecordSink* m_sink{nullptr};
+    FlowStreams m_streams; //!< paths and progress
+    MaxMinSolver m_solver;
+    std::vector<Transfer> m_transfers; //!< live ones and free ones
+    uint32_t m_free{NONE};             //!< first free transfer
+    uint64_t m_nextId{0};
+    uint64_t m_live{0};   //!< messages not delivered
+    uint64_t m_solves{0}; //!< times that rates were found
+
+    std::vector<Completion> m_completions; //!< heap, earliest on top; may hold outdated ones
+    uint64_t m_activeStreams{0};
+    EventId m_wake;
+    int64_t m_wakeTime{0};
+    bool m_resolvePending{false};
+    std::map<int64_t, std::vector<uint32_t>> m_arrivals; //!< transfers by time of delivery
+    uint64_t m_visit{0};                                 //!< number of the present search
+    std::vector<PortId> m_touched;                       //!< links to find rates from
+    std::vector<uint32_t> m_component;                   //!< streams whose rates are found
+    std::vector<PortId> m_componentPorts;                //!< their links, by number in the solver
+};
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_FLOW_NETWORK_H */

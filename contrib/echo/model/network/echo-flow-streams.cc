@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-flow-streams.h"
+
+#include "ns3/echo-error.h"
+
+#include <string>
+
+namespace ns3
+{
+namespace echo
+{
+
+size_t FlowStreams::KeyHash::operator()(const Key& key) const
+{
+    const auto& [source, destination, label] = key;
+    uint64_t hash = (uint64_t{source.Get()} << 32 | destination.Get()) * 0x9e3779b97f4a7c15ULL;
+    hash = (hash ^ (hash >> 29) ^ label) * 0xbf58476d1ce4e5b9ULL;
+    return hash ^ (hash >> 32);
+}
+
+void FlowStreams::Prepare(Ptr<Router> router)
+{
+    m_router = router;
+    const Topology& topology = GetTopology();
+    m_links.resize(2 * topology.GetLinkCount());
+    for (uint32_t port = 0; port < m_links.size(); ++port)
+    {
+        m_links[port].capacity = topology.RateOf(PortId(port)).GetBitRate();
+    }
+}
+
+uint32_t FlowStreams::FindOrAdd(DeviceId source, DeviceId destination, uint64_t label)
+{
+    const auto [it, isNew] =
+        m_index.try_emplace({source, destination, label}, static_cast<uint32_t>(m_streams.size()));
+    if (!isNew)
+    {
+        return it->second;
+    }
+    const Topology& topology = GetTopology();
+    if (source == destination || !m_router->FindPath(source, destination, label, m_path))
+    {
+        m_index.erase(it);
+        throw UnsupportedError("no path from " + topology.GetDevice(source).name + " to " +
+                               topology.GetDevice(destination).name);
+    }
+    FlowStream stream;
+    stream.firstHop = static_cast<uint32_t>(m_hops.size());
+    stream.hops = static_cast<uint32_t>(m_path.size());
+    for (const PortId port : m_path)
+    {
+        stream.delay += topology.DelayOf(port).GetPicoSeconds();
+    }
+    m_hops.insert(m_hops.end(), m_path.begin(), m_path.end());
+    m_slots.resize(m_hops.size());
+    m_streams.push_back(stream);
+    return it->second;
+}
+
+void FlowStreams::Enter(uint32_t number, int64_t now)
+{
+    FlowStream& stream = m_streams[number];
+    stream.active = true;
+    for (uint32_t hop = 0; hop < stream.hops; ++hop)
+    {
+        FlowLink& link = GetLink(m_hops[stream.firstHop + hop]);
+        if (link.users.empty())
+        {
+            link.busySince = now;
+        }
+        m_slots[stream.firstHop + hop] = static_cast<uint32_t>(link.users.size());
+        link.users.push_back({number, hop});
+    }
+}
+
+void FlowStreams::Leave(uint32_t number, int64_t now)
+{
+    FlowStream& stream = m_streams[number];
+    stream.active = false;
+    for (uint32_t hop = 0; hop < stream.hops; ++hop)
+    {
+        FlowLink& link = GetLink(m_hops[stream.firstHop + hop]);
+        const uint32_t slot = m_slots[stream.firstHop + hop];
+        const FlowLink::User moved = link.users.back();
+        link.users[slot] = moved;
+        m_slots[m_streams[moved.stream].firstHop + moved.hop] = slot;
+        link.users.pop_back();
+        if (link.users.empty())
+        {
+            link.busy += now - link.busySince;
+            link.lastBusy = now;
+        }
+    }
+}
+
+} // namespace echo
+} // namespace ns3

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_FLOW_STREAMS_H
+#define ECHO_FLOW_STREAMS_H
+
+#include "echo-fluid-progress.h"
+
+#include "ns3/echo-router.h"
+
+#include <cstdint>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+/** All messages of one (source, destination, label), one after the other on one path. */
+struct FlowStream
+{
+    uint32_t firstHop{0};   //!< its path among all paths
+    uint32_t hops{0};       //!< links on its path
+    int64_t delay{0};       //!< of the path, ps
+    uint32_t head{0};       //!< message that is being sent, if active
+    uint32_t tail{0};       //!< last message that waits
+    uint32_t version{0};    //!< number of changes of its rate
+    bool active{false};     //!< sends
+    uint64_t visit{0};      //!< number of the last search that met it
+    FluidProgress progress; //!< of the head
+};
+
+/** One direction of one link, and who uses it. */
+struct FlowLink
+{
+    struct User
+    {
+        uint32_t stream;
+        uint32_t hop; //!< this link's number on the stream's path
+    };
+
+    uint64_t capacity{0};    //!< bit/s
+    std::vector<User> users; //!< active streams
+    uint64_t bytes{0};       //!< of messages whose last byte has left
+    int64_t busySince{0};    //!< ps, while it has users
+    int64_t busy{0};         //!< ps, up to busySince or the last user's end
+    int64_t lastBusy{0};     //!< ps
+    double peakRate{0};      //!< largest part of the capacity that was given out
+    uint64_t visit{0};       //!< number of the last search that met it
+    uint32_t solverLink{0};  //!< its number in that search
+};
+
+/** The streams and links of a FlowNetwork: paths and who shares what. Knows no events. */
+class FlowStreams
+{
+  public:
+    /** To be called first. */
+    void Prepare(Ptr<Router> router);
+
+    /**
+     * @return the number of the stream, made at first use
+     * @throws UnsupportedError if no path joins the two
+     */
+    uint32_t FindOrAdd(DeviceId source, DeviceId destination, uint64_t label);
+
+    FlowStream& Get(uint32_t stream)
+    {
+        return m_streams[stream];
+    }
+
+    /** @return the transmitting ports of the path; Get(stream).hops of them */
+    const PortId* GetPath(uint32_t stream) const
+    {
+        return m_hops.data() + m_streams[stream].firstHop;
+    }
+
+    FlowLink& GetLink(PortId port)
+    {
+        return m_links[port.Get()];
+    }
+
+    const std::vector<FlowLink>& GetLinks() const
+    {
+        return m_links;
+    }
+
+    const Topology& GetTopology() const
+    {
+        return *m_router->GetTopology();
+    }
+
+    /** The stream becomes active at @p now (ps) and uses its links. */
+    void Enter(uint32_t stream, int64_t now);
+    /** The stream stops. */
+    void Leave(uint32_t stream, int64_t now);
+
+  private:
+    using Key = std::tuple<DeviceId, DeviceId, uint64_t>;
+
+    struct KeyHash
+    {
+        size_t operator()(const Key& key) const;
+    };
+
+    Ptr<Router> m_router;
+    std::unordered_map<Key, uint32_t, KeyHash> m_index; //!< looked up only
+    std::vector<FlowStream> m_streams;
+    std::vector<PortId> m_hops;    //!< all paths
+    std::vector<uint32_t> m_slots; //!< by hop: the stream's place among the link's users
+    std::vector<FlowLink> m_links; //!< by port
+    std::vector<PortId> m_path;    //!< the last path found; kept for its memory
+};
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_FLOW_STREAMS_H */

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-footprint.h"
+
+#include "ns3/echo-error.h"
+#include "ns3/echo-units.h"
+
+#include <algorithm>
+#include <string>
+
+namespace ns3
+{
+namespace echo
+{
+
+namespace
+{
+
+/** Size of cached footprints: every part of every channel has the same number of bytes. */
+uint64_t NominalBytes(const CollectivePlan& plan)
+{
+    return uint64_t{4096} * plan.layout->GetRanks() * std::max(plan.choice.channels, 1u);
+}
+
+/** One connection on its way through the network. */
+struct Way
+{
+    std::vector<PortId> path;
+    double rate{0}; //!< least on the path, bit/s
+    DeviceId source;
+    DeviceId destination;
+};
+
+/** Adds what the ways ask of fabric links; `leaving` and `entering` count ways by NIC. */
+void AddDemand(const std::vector<Way>& ways,
+               const std::map<DeviceId, uint32_t>& leaving,
+               const std::map<DeviceId, uint32_t>& entering,
+               const Topology& topology,
+               std::map<PortId, double>& demand)
+{
+    for (const auto& way : ways)
+    {
+        const uint32_t sharing = std::max(leaving.at(way.source), entering.at(way.destination));
+        for (const PortId port : way.path)
+        {
+            const auto rate = static_cast<double>(topology.RateOf(port).GetBitRate());
+            demand[port] += way.rate / sharing / rate;
+        }
+    }
+}
+
+} // namespace
+
+ConnectionEndpoints MapConnection(const CollectivePlan& plan, const Connection& connection)
+{
+    const GroupLayout& layout = *plan.layout;
+    const Placement& placement = *layout.placement;
+    const RankId source = layout.group->GetRank(connection.source);
+    const RankId destination = layout.group->GetRank(connection.destination);
+    const DeviceId sourceGpu = placement.GetGpu(source);
+    const DeviceId destinationGpu = placement.GetGpu(destination);
+    const Topology& topology = *placement.GetTopology();
+    ConnectionEndpoints ends;
+    ends.interHost = layout.hostOf[connection.source] != layout.hostOf[connection.destination];
+    // 28 bits of group, 12 of channel, 4 of plane, 10 of GPU number at each end.
+    ends.label = (uint64_t{layout.group->GetId().Get()} << 36) ^
+                 (uint64_t{connection.channel} << 24) ^ (uint64_t{connection.plane} << 20) ^
+                 (uint64_t{topology.GetDevice(sourceGpu).index} << 10) ^
+                 topology.GetDevice(destinationGpu).index;
+    if (!ends.interHost)
+    {
+        ends.source = sourceGpu;
+        ends.destination = destinationGpu;
+        return ends;
+    }
+    std::tie(ends.source, ends.destination) = placement.GetNicPair(source, destination);
+    for (const auto& [nic, rank] :
+         {std::make_pair(ends.source, source), std::make_pair(ends.destination, destination)})
+    {
+        if (!nic.IsValid())
+        {
+            throw UnsupportedError("rank " + std::to_string(rank.Get()) + " on " +
+                                   topology.GetDevice(placement.GetGpu(rank)).name +
+                                   " has no NIC but talks to another host in group " +
+                                   layout.group->GetName());
+        }
+    }
+    return ends;
+}
+
+Footprint MakeFootprint(const CollectivePlan& plan,
+                        const CollectiveAlgorithm& algorithm,
+                        const Router& router)
+{
+    const Topology& topology = *router.GetTopology();
+    std::map<PortId, uint64_t> bytes;
+    std::map<PortId, double> demand;
+    std::map<DeviceId, uint32_t> leaving;
+    std::map<DeviceId, uint32_t> entering;
+    std::vector<Way> ways; // inter-host only
+    Way way;
+    for (const auto& connection : algorithm.GetConnections(plan))
+    {
+        const ConnectionEndpoints ends = MapConnection(plan, connection);
+        if (!router.FindPath(ends.source, ends.destination, ends.label, way.path))
+        {
+            throw UnsupportedError("no path from " + topology.GetDevice(ends.source).name + " to " +
+                                   topology.GetDevice(ends.destination).name);
+        }
+        uint64_t least = topology.RateOf(way.path.front()).GetBitRate();
+        for (const PortId port : way.path)
+        {
+            bytes[port] += connection.bytes;
+            least = std::min(least, topology.RateOf(port).GetBitRate());
+        }
+        if (ends.interHost)
+        {
+            way.rate = static_cast<double>(least);
+            way.source = ends.source;
+            way.destination = ends.destination;
+            ++leaving[way.source];
+            ++entering[way.destination];
+            ways.push_back(way);
+        }
+    }
+    AddDemand(ways, leaving, entering, topology, demand);
+    Footprint footprint;
+    footprint.bytes.assign(bytes.begin(), bytes.end());
+    footprint.demand.assign(demand.begin(), demand.end());
+    return footprint;
+}
+
+double PeakUtilization(const Footprint& footprint,
+                       const Topology& topology,
+                       double scale,
+                       Time duration)
+{
+    if (!duration.IsStrictlyPositive())
+    {
+        return 0;
+    }
+    double peak = 0;
+    for (const auto& [port, bytes] : footprint.bytes)
+    {
+        const double seconds =
+            static_cast<double>(bytes) * scale / BytesPerSecond(topology.RateOf(port));
+        peak = std::max(peak, seconds);
+    }
+    return peak / (static_cast<double>(duration.GetPicoSeconds()) * 1e-12);
+}
+
+void FootprintCache::Prepare(Ptr<Router> router)
+{
+    m_router = router;
+}
+
+FootprintPtr FootprintCache::Get(const CollectivePlan& plan)
+{
+    // What one run may hold, some 100 MB; past it the cache starts anew.
+    constexpr uint64_t MOST_ENTRIES = 4000000;
+    const CommGroup& group = *plan.layout->group;
+    const bool pair = plan.spec.kind == CollectiveKind::SEND_RECV;
+    const Key key{group.GetId(),
+                  plan.spec.kind,
+                  plan.choice.algorithm,
+                  plan.choice.channels,
+                  plan.spec.root,
+                  pair ? group.GetRank(0) : RankId(),
+                  pair ? group.GetRank(group.GetSize() - 1) : RankId()};
+    if (const auto it = m_footprints.find(key); it != m_footprints.end())
+    {
+        return it->second;
+    }
+    CollectivePlan nominal;
+    nominal.spec = plan.spec;
+    nominal.choice = plan.choice;
+    nominal.layout = plan.layout;
+    nominal.spec.bytes = NominalBytes(plan);
+    if (nominal.spec.kind == CollectiveKind::ALL_TO_ALL_V)
+    {
+        nominal.spec.kind = CollectiveKind::ALL_TO_ALL;
+    }
+    Ptr<CollectiveAlgorithm>& algorithm = m_algorithms[plan.choice.algorithm];
+    if (!algorithm)
+    {
+        algorithm = CreateCollectiveAlgorithm(plan.choice.algorithm);
+    }
+    auto footprint =
+        std::make_shared<const Footprint>(MakeFootprint(nominal, *algorithm, *m_router));
+    m_entries += footprint->bytes.size() + footprint->demand.size();
+    if (m_entries > MOST_ENTRIES)
+    {
+        m_footprints.clear();
+        m_entries = footprint->bytes.size() + footprint->demand.size();
+    }
+    m_footprints[key] = footprint;
+    return footprint;
+}
+
+double FootprintCache::GetScale(const CollectivePlan& plan)
+{
+    if (plan.spec.kind == CollectiveKind::BARRIER)
+    {
+        return 1; // has its own, fixed bytes
+    }
+    if (plan.spec.kind == CollectiveKind::ALL_TO_ALL_V)
+    {
+        const double others = plan.layout->GetRanks() - 1;
+        return static_cast<double>(PayloadBytes(plan)) / others / NominalBytes(plan);
+    }
+    return static_cast<double>(plan.spec.bytes) / NominalBytes(plan);
+}
+
+double FootprintCache::GetPeakUtilization(const CollectivePlan& plan, Time duration)
+{
+    return PeakUtilization(*Get(plan), *m_router->GetTopology(), GetScale(plan), duration);
+}
+
+double FootprintCache::GetFabricBytes(const CollectivePlan& plan)
+{
+    double bytes = 0;
+    for (const auto& [port, nominal] : Get(plan)->bytes)
+    {
+        if (m_router->GetTopology()->IsFabricLink(Topology::LinkOf(port)))
+        {
+            bytes += static_cast<double>(nominal);
+        }
+    }
+    return bytes * GetScale(plan);
+}
+
+} // namespace echo
+} // namespace ns3

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-columns-document.h"
+
+#include "echo-report-tables.h"
+#include "echo-summary-fields.h"
+
+namespace ns3
+{
+namespace echo
+{
+
+namespace
+{
+
+const char* const INTRODUCTION = R"(# What the files hold
+
+All times are simulated, from the start of the run, in microseconds with six digits: exact to the
+picosecond. 1 GB = 10^9 bytes. All files but run.json are equal, byte for byte, from run to run of
+the same scenario with the same seed. Tables are CSV as RFC 4180 defines it; an empty field means
+not known.
+)";
+
+const char* const TIMELINE = R"(
+## timeline.json
+
+Chrome trace events, to be opened in Perfetto or chrome://tracing. A process (`pid`) is a rank. A
+thread (`tid`) is a stream of the rank and what runs there: compute, copy, host, or communication of
+one group kind. Of large jobs, a selection of ranks.
+
+| field | unit | meaning |
+|---|---|---|
+| `name` | text | operator; "waiting": a communication waits for its other members |
+| `cat` | text | compute, copy, host, or group kind of a communication: tp, pp, dp ... |
+| `ts` | us | start |
+| `dur` | us | duration |
+| `args.operator` | id | number of the operator in its rank's program |
+| `args.bytes` | bytes | communication: its size |
+| `args.collective` | id | communication: instance in collectives.csv |
+| `args.slowdown_us` | us | part of the duration that is due to overlap with communication |
+| `args.for` | text | waiting: the operator that waits |
+)";
+
+} // namespace
+
+std::string MakeColumnsDocument()
+{
+    return std::string(INTRODUCTION) + "\n## summary.json\n\n" +
+           DescribeFields(GetSummaryFields()) + "\n## run.json\n\nDiffers from run to run.\n\n" +
+           DescribeFields(GetRunFields()) +
+           "\n## collectives.csv\n\nA row for each instance of a collective and each pair of send "
+           "and receive, in order of end.\n\n" +
+           DescribeColumns(GetCollectiveColumns()) +
+           "\n## flows.csv\n\nA row for each message, in order of end; flow and packet fidelity "
+           "only.\n\n" +
+           DescribeColumns(GetFlowColumns()) +
+           "\n## links.csv\n\nA row for each direction of each link that carried bytes.\n\n" +
+           DescribeColumns(GetLinkColumns()) + "\n## ranks.csv\n\nA row for each rank.\n\n" +
+           DescribeColumns(GetRankColumns()) + TIMELINE;
+}
+
+} // namespace echo
+} // namespace ns3

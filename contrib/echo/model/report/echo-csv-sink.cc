@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-csv-sink.h"
+
+#include "echo-report-tables.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace echo
+{
+
+CsvSink::CsvSink(OutputFolder& folder, std::vector<std::string> deviceNames)
+    : m_folder(folder),
+      m_collectives(folder.Create("collectives.csv")),
+      m_flows(folder.Create("flows.csv")),
+      m_linksFile(folder.Create("links.csv")),
+      m_ranks(folder.Create("ranks.csv")),
+      m_deviceNames(std::move(deviceNames))
+{
+    m_collectives.Write(CsvHeader(GetCollectiveColumns()));
+    m_flows.Write(CsvHeader(GetFlowColumns()));
+    m_linksFile.Write(CsvHeader(GetLinkColumns()));
+    m_ranks.Write(CsvHeader(GetRankColumns()));
+}
+
+std::string CsvSink::NameOf(DeviceId device) const
+{
+    if (device.Get() < m_deviceNames.size())
+    {
+        return m_deviceNames[device.Get()];
+    }
+    return device.IsValid() ? std::to_string(device.Get()) : "";
+}
+
+void CsvSink::OnCollective(const CollectiveRecord& record)
+{
+    m_collectives.Write(CsvLine(GetCollectiveColumns(), record));
+}
+
+void CsvSink::OnFlow(const FlowRecord& record)
+{
+    ++m_flowCount;
+    m_flows.Write(CsvLine(GetFlowColumns(),
+                          FlowRow{record, NameOf(record.source), NameOf(record.destination)}));
+}
+
+void CsvSink::OnLink(const LinkRecord& record)
+{
+    m_links.push_back(record);
+}
+
+void CsvSink::OnRank(const RankRecord& record)
+{
+    m_ranks.Write(CsvLine(GetRankColumns(), record));
+}
+
+void CsvSink::OnRun(const RunRecord& record)
+{
+    std::stable_sort(m_links.begin(), m_links.end(), [](const LinkRecord& a, const LinkRecord& b) {
+        return a.port < b.port;
+    });
+    for (const auto& link : m_links)
+    {
+        m_linksFile.Write(CsvLine(GetLinkColumns(), LinkRow{link, record.stepTime}));
+    }
+    if (m_flowCount == 0 && record.fidelity == Fidelity::ANALYTICAL)
+    {
+        m_folder.Drop("flows.csv");
+    }
+}
+
+} // namespace echo
+} // namespace ns3

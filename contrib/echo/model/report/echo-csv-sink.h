@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_CSV_SINK_H
+#define ECHO_CSV_SINK_H
+
+#include "echo-output-folder.h"
+
+#include "ns3/echo-records.h"
+
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+/**
+ * Writes collectives.csv, flows.csv, links.csv and ranks.csv, a row a record as they come.
+ * flows.csv is left out where the run was analytical and there were none.
+ */
+class CsvSink : public RecordSink
+{
+  public:
+    /**
+     * @param folder where the files go; outlives this object
+     * @param deviceNames by DeviceId, for flows.csv; may be empty
+     */
+    CsvSink(OutputFolder& folder, std::vector<std::string> deviceNames);
+    void OnCollective(const CollectiveRecord& record) override;
+    void OnFlow(const FlowRecord& record) override;
+    void OnLink(const LinkRecord& record) override;
+    void OnRank(const RankRecord& record) override;
+    /** Writes the links, whose shares are of the step time. */
+    void OnRun(const RunRecord& record) override;
+
+  private:
+    std::string NameOf(DeviceId device) const;
+
+    OutputFolder& m_folder;
+    OutputFile& m_collectives;
+    OutputFile& m_flows;
+    OutputFile& m_linksFile;
+    OutputFile& m_ranks;
+    std::vector<std::string> m_deviceNames;
+    std::vector<LinkRecord> m_links;
+    uint64_t m_flowCount{0};
+};
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_CSV_SINK_H */

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-run-summary.h"
+
+#include "echo-report-tables.h"
+
+#include "ns3/echo-units.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace echo
+{
+
+namespace
+{
+
+/** First word of each record in the fingerprint, so that kinds cannot be mixed up. */
+enum RecordTag : uint64_t
+{
+    OPERATOR_TAG = 1,
+    COLLECTIVE_TAG,
+    FLOW_TAG,
+    LINK_TAG,
+    RANK_TAG,
+    RUN_TAG,
+};
+
+constexpr size_t HOTTEST_LINKS = 20;
+
+std::string CountOf(uint64_t count, uint64_t all)
+{
+    return std::to_string(count) + " of " + std::to_string(all) + " collectives";
+}
+
+} // namespace
+
+void SummarySink::Accumulator::Add(Time time)
+{
+    const int64_t ps = time.GetPicoSeconds();
+    microseconds += ps / 1000000;
+    picoseconds += ps % 1000000;
+    largest = std::max(largest, ps);
+}
+
+RankStatistic SummarySink::Accumulator::Get(uint64_t count) const
+{
+    const auto n = static_cast<int64_t>(count);
+    if (n == 0)
+    {
+        return {};
+    }
+    const int64_t rest = (microseconds % n) * 1000000 + picoseconds;
+    return {PicoSeconds(microseconds / n * 1000000 + rest / n), PicoSeconds(largest)};
+}
+
+SummarySink::SummarySink()
+{
+    m_summary.byFidelity = {{Fidelity::ANALYTICAL, 0}, {Fidelity::FLOW, 0}, {Fidelity::PACKET, 0}};
+}
+
+void SummarySink::OnOperator(const OperatorRecord& record)
+{
+    ++m_summary.operators;
+    Fingerprint& f = m_fingerprint;
+    f.Add(OPERATOR_TAG);
+    f.Add(record.rank.Get());
+    f.Add(record.stream.Get());
+    f.Add(record.op.Get());
+    f.Add(static_cast<uint64_t>(record.activity));
+    f.Add(record.ready);
+    f.Add(record.start);
+    f.Add(record.end);
+    f.Add(record.bytes);
+}
+
+void SummarySink::OnCollective(const CollectiveRecord& record)
+{
+    Fingerprint& f = m_fingerprint;
+    f.Add(COLLECTIVE_TAG);
+    f.Add(static_cast<uint64_t>(record.kind));
+    f.Add(static_cast<uint64_t>(record.group));
+    f.Add(record.ranks);
+    f.Add(record.bytes);
+    f.Add(static_cast<uint64_t>(record.algorithm));
+    f.Add(static_cast<uint64_t>(record.protocol));
+    f.Add(record.channels);
+    f.Add(static_cast<uint64_t>(record.fidelity));
+    f.Add(record.firstJoin);
+    f.Add(record.start);
+    f.Add(record.end);
+
+    ++m_summary.collectives;
+    ++m_summary.byFidelity[record.fidelity];
+    m_summary.extrapolated += record.extrapolated;
+    m_summary.contended += record.contended;
+    m_summary.uncoupled += record.uncoupled;
+    m_analyticalContended += record.contended && record.fidelity == Fidelity::ANALYTICAL;
+
+    CollectiveTotals& totals = m_totals[{record.kind, record.group, record.fidelity}];
+    totals.kind = record.kind;
+    totals.group = record.group;
+    totals.fidelity = record.fidelity;
+    ++totals.count;
+    totals.bytes += record.bytes;
+    totals.payloadBytes += record.payloadBytes;
+    const Time duration = record.end - record.start;
+    totals.duration += duration;
+    totals.longest = std::max(totals.longest, duration);
+    totals.waiting += record.start - record.firstJoin;
+    totals.busBytes +=
+        static_cast<double>(record.bytes) * BusBandwidthFactor(record.kind, record.ranks);
+    totals.largestUtilization = std::max(totals.largestUtilization, record.linkUtilization);
+    totals.extrapolated += record.extrapolated;
+    totals.contended += record.contended;
+    totals.uncoupled += record.uncoupled;
+}
+
+void SummarySink::OnFlow(const FlowRecord& record)
+{
+    ++m_summary.flows;
+    Fingerprint& f = m_fingerprint;
+    f.Add(FLOW_TAG);
+    f.Add(record.source.Get());
+    f.Add(record.destination.Get());
+    f.Add(record.label);
+    f.Add(record.bytes);
+    f.Add(record.start);
+    f.Add(record.end);
+    f.Add(record.packets);
+    f.Add(record.retransmitted);
+}
+
+void SummarySink::OnLink(const LinkRecord& record)
+{
+    Fingerprint& f = m_fingerprint;
+    f.Add(LINK_TAG);
+    f.Add(record.port.Get());
+    f.Add(record.wireBytes);
+    f.Add(record.payloadBytes);
+    f.Add(record.packets);
+    f.Add(record.busy);
+    f.Add(record.ecnMarks);
+    f.Add(record.pauses);
+    f.Add(record.drops);
+
+    ++m_linkCount;
+    m_summary.bytesOnWire += IsFabricLink(record) ? record.wireBytes : 0;
+    m_summary.drops += record.drops;
+    m_summary.pauses += record.pauses;
+    m_summary.ecnMarks += record.ecnMarks;
+    m_summary.hottestLinks.push_back(record);
+    if (m_summary.hottestLinks.size() >= 4 * HOTTEST_LINKS)
+    {
+        SelectLinks();
+    }
+}
+
+void SummarySink::SelectLinks()
+{
+    // The step time is not known yet, and not needed: it is the same for all.
+    auto& links = m_summary.hottestLinks;
+    std::sort(links.begin(), links.end(), [](const LinkRecord& a, const LinkRecord& b) {
+        const double loadA = static_cast<double>(a.wireBytes) / BytesPerSecond(a.rate);
+        const double loadB = static_cast<double>(b.wireBytes) / BytesPerSecond(b.rate);
+        return loadA != loadB ? loadA > loadB : a.port < b.port;
+    });
+    if (links.size() > HOTTEST_LINKS)
+    {
+        links.resize(HOTTEST_LINKS);
+    }
+}
+
+void SummarySink::OnRank(const RankRecord& record)
+{
+    Fingerprint& f = m_fingerprint;
+    f.Add(RANK_TAG);
+    f.Add(record.rank.Get());
+    for (const Time& time : {record.compute,
+                             record.exposedCommunication,
+                             record.waiting,
+                             record.idle,
+                             record.communication,
+                             record.slowdown,
+                             record.firstStart,
+                             record.lastEnd})
+    {
+        f.Add(time);
+    }
+
+    ++m_rankCount;
+    m_compute.Add(record.compute);
+    m_communication.Add(record.communication);
+    m_exposed.Add(record.exposedCommunication);
+    m_waiting.Add(record.waiting);
+    m_idle.Add(record.idle);
+    m_slowdown.Add(record.slowdown);
+    m_partSums.emplace_back(
+        record.rank, record.compute + record.exposedCommunication + record.waiting + record.idle);
+}
+
+void SummarySink::OnRun(const RunRecord& record)
+{
+    m_fingerprint.Add(RUN_TAG);
+    m_fingerprint.Add(record.stepTime);
+
+    m_summary.run = record;
+    m_summary.compute = m_compute.Get(m_rankCount);
+    m_summary.communication = m_communication.Get(m_rankCount);
+    m_summary.exposedCommunication = m_exposed.Get(m_rankCount);
+    m_summary.waiting = m_waiting.Get(m_rankCount);
+    m_summary.idle = m_idle.Get(m_rankCount);
+    m_summary.slowdown = m_slowdown.Get(m_rankCount);
+    if (m_linkCount == 0)
+    {
+        m_summary.bytesOnWire = record.wireBytes;
+        m_summary.drops = record.drops;
+        m_summary.pauses = record.pauses;
+        m_summary.ecnMarks = record.ecnMarks;
+    }
+    SelectLinks();
+    SortTotals();
+    AddWarnings();
+    m_summary.fingerprint = m_fingerprint.ToString();
+}
+
+void SummarySink::SortTotals()
+{
+    for (const auto& [key, totals] : m_totals)
+    {
+        m_summary.totals.push_back(totals);
+    }
+    std::stable_sort(m_summary.totals.begin(),
+                     m_summary.totals.end(),
+                     [](const CollectiveTotals& a, const CollectiveTotals& b) {
+                         return a.duration > b.duration;
+                     });
+}
+
+void SummarySink::AddWarnings()
+{
+    auto& warnings = m_summary.warnings;
+    warnings = m_summary.run.warnings;
+    const auto add = [&](const std::string& text) {
+        if (std::find(warnings.begin(), warnings.end(), text) == warnings.end())
+        {
+            warnings.push_back(text);
+        }
+    };
+    if (m_summary.extrapolated > 0)
+    {
+        add(CountOf(m_summary.extrapolated, m_summary.collectives) +
+            " lie outside the range that their estimate was calibrated for");
+    }
+    if (m_analyticalContended > 0)
+    {
+        add(CountOf(m_analyticalContended, m_summary.collectives) +
+            " shared links with others while a closed form served them, which does not see that; "
+            "flow or packet fidelity does");
+    }
+    if (m_summary.uncoupled > 0)
+    {
+        add(CountOf(m_summary.uncoupled, m_summary.collectives) +
+            " shared links with ones that another model served; neither saw the other");
+    }
+    uint64_t wrong = 0;
+    std::string first;
+    for (const auto& [rank, sum] : m_partSums)
+    {
+        if (sum != m_summary.run.stepTime && ++wrong == 1)
+        {
+            first = "rank " + std::to_string(rank.Get()) + ": " + FormatTime(sum) + " of " +
+                    FormatTime(m_summary.run.stepTime);
+        }
+    }
+    if (wrong > 0)
+    {
+        add("the parts of " + std::to_string(wrong) +
+            " ranks do not add up to the step time (first " + first + ")");
+    }
+}
+
+} // namespace echo
+} // namespace ns3

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_OVERLAP_TRACKER_H
+#define ECHO_OVERLAP_TRACKER_H
+
+#include "ns3/nstime.h"
+
+#include <cstdint>
+
+namespace ns3
+{
+namespace echo
+{
+
+/**
+ * Knows what runs side by side on one rank and adds up for how long.
+ *
+ * At any time a rank computes (a kernel or copy runs), else communicates exposed (a transfer runs),
+ * else waits (it has joined a communication that others have not), else idles. The sums are of
+ * integer picoseconds, so they add up exactly.
+ */
+class OverlapTracker
+{
+  public:
+    void BeginKernel(Time now);
+    void EndKernel(Time now);
+    /** The rank joined a communication. */
+    void BeginWait(Time now);
+    /** All have joined it: waiting ends, transfer begins. */
+    void BeginTransfer(Time now);
+    /** @param wasTransferring whether BeginTransfer came for it */
+    void EndCommunication(Time now, bool wasTransferring);
+
+    bool IsTransferring() const
+    {
+        return m_transfers > 0;
+    }
+
+    Time GetCompute() const
+    {
+        return TimeStep(m_compute);
+    }
+
+    Time GetExposed() const
+    {
+        return TimeStep(m_exposed);
+    }
+
+    Time GetWaiting() const
+    {
+        return TimeStep(m_waiting);
+    }
+
+    /** @return time with a transfer, overlapped or not */
+    Time GetCommunication() const
+    {
+        return TimeStep(m_communication);
+    }
+
+  private:
+    void Advance(Time now);
+
+    uint32_t m_kernels{0};
+    uint32_t m_transfers{0};
+    uint32_t m_waits{0};
+    int64_t m_last{0}; //!< time steps, as all below
+    uint64_t m_compute{0};
+    uint64_t m_exposed{0};
+    uint64_t m_waiting{0};
+    uint64_t m_communication{0};
+};
+
+/**
+ * The rest of a kernel that progresses at full speed alone and at 1/factor beside a transfer.
+ * Exact to the picosecond while the speed does not change.
+ */
+class StretchedWork
+{
+  public:
+    StretchedWork() = default;
+    /** @param alone the kernel's time when nothing else runs; @param factor of at least 1 */
+    StretchedWork(Time now, Time alone, double factor, bool beside);
+
+    /** Counts the progress until now and goes on beside a transfer, or alone. */
+    void Change(Time now, bool beside);
+    /** @return when it ends if nothing changes */
+    Time GetEnd() const;
+
+    bool IsStretchable() const
+    {
+        return m_factor > 1;
+    }
+
+  private:
+    Time m_since;          //!< of the last change
+    double m_remaining{0}; //!< time steps that it would take alone, from m_since
+    double m_factor{1};
+    bool m_beside{false};
+};
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_OVERLAP_TRACKER_H */

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-rank-executor.h"
+
+#include "ns3/assert.h"
+#include "ns3/event-impl.h"
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+
+namespace ns3
+{
+namespace echo
+{
+
+NS_LOG_COMPONENT_DEFINE("EchoRankExecutor");
+
+/** The end of a stream's running operator; one object serves operator after operator. */
+class RankExecutor::StreamEvent : public EventImpl
+{
+  public:
+    StreamEvent(RankExecutor& executor, uint32_t stream) : m_executor(executor), m_stream(stream)
+    {
+    }
+
+  private:
+    void Notify() override
+    {
+        m_executor.OnTimedEnd(m_stream);
+    }
+
+    RankExecutor& m_executor;
+    uint32_t m_stream;
+};
+
+RankExecutor::RankExecutor(JobContext& context, RankId rank)
+    : m_context(context),
+      m_rank(rank),
+      m_program(context.workload->GetProgram(rank).get()),
+      m_streams(m_program->GetStreamCount())
+{
+    for (uint32_t stream = 0; stream < m_streams.size(); ++stream)
+    {
+        if (m_program->GetStream(StreamId(stream)).empty())
+        {
+            m_streams[stream].state = StreamState::FINISHED;
+        }
+        else
+        {
+            ++m_unfinishedStreams;
+        }
+    }
+}
+
+RankExecutor::~RankExecutor() = default;
+
+void RankExecutor::Start()
+{
+    if (m_unfinishedStreams > 0)
+    {
+        Simulator::Schedule(m_context.workload->GetStartTime(m_rank), &RankExecutor::Begin, this);
+    }
+}
+
+OperatorId RankExecutor::GetHead(StreamId stream) const
+{
+    const auto& operators = m_program->GetStream(stream);
+    const uint32_t cursor = m_streams[stream.Get()].cursor;
+    return cursor < operators.size() ? operators[cursor] : OperatorId();
+}
+
+bool RankExecutor::HasStarted(OperatorId op) const
+{
+    const Stream& stream = m_streams[m_program->GetOperator(op).stream.Get()];
+    const uint32_t position = m_program->GetPosition(op);
+    return position < stream.cursor ||
+           (position == stream.cursor && stream.state != StreamState::BLOCKED);
+}
+
+void RankExecutor::Begin()
+{
+    for (uint32_t stream = 0; stream < m_streams.size(); ++stream)
+    {
+        if (m_streams[stream].state == StreamState::BLOCKED)
+        {
+            Push(stream);
+        }
+    }
+    RunPushed();
+}
+
+void RankExecutor::Push(uint32_t stream)
+{
+    m_context.streams.push_back(stream);
+}
+
+/** Nothing that runs inside looks at streams of another rank, so all ranks share the list. */
+void RankExecutor::RunPushed()
+{
+    for (size_t i = 0; i < m_context.streams.size(); ++i)
+    {
+        TryHead(m_context.streams[i]);
+    }
+    m_context.streams.clear();
+}
+
+void RankExecutor::TryHead(uint32_t index)
+{
+    const auto& operators = m_program->GetStream(StreamId(index));
+    Stream& stream = m_streams[index];
+    while (stream.cursor < operators.size())
+    {
+        const OperatorId id = operators[stream.cursor];
+        const Operator& op = m_program->GetOperator(id);
+        if (!AreDependenciesDone(index, op))
+        {
+            return;
+        }
+        stream.start = Simulator::Now();
+        if (!m_hasStarted)
+        {
+            m_hasStarted = true;
+            m_firstStart = stream.start;
+        }
+        if (!Issue(index, id, op))
+        {
+            return;
+        }
+        Complete(index, stream.start);
+    }
+}
+
+/** Lists the stream where its head's first open dependency runs, if there is one. */
+bool RankExecutor::AreDependenciesDone(uint32_t index, const Operator& op)
+{
+    const OperatorId* dependencies = m_program->GetDependencies(op);
+    for (uint32_t i = 0; i < op.dependencyCount; ++i)
+    {
+        if (!IsDone(dependencies[i]))
+        {
+            Stream& other = m_streams[m_program->GetOperator(dependencies[i]).stream.Get()];
+            m_streams[index].awaited = m_program->GetPosition(dependencies[i]);
+            m_streams[index].nextWaiter = other.firstWaiter;
+            other.firstWaiter = index;
+            return false;
+        }
+    }
+    return true;
+}
+
+bool RankExecutor::Issue(uint32_t index, OperatorId id, const Operator& op)
+{
+    switch (op.type)
+    {
+    case OperatorType::MARKER:
+        return true;
+    case OperatorType::COLLECTIVE:
+    case OperatorType::POINT_TO_POINT:
+        IssueCommunication(index, id, op);
+        return false;
+    default:
+        return IssueTimed(index, id, op);
+    }
+}
+
+bool RankExecutor::IssueTimed(uint32_t index, OperatorId id, const Operator& op)
+{
+    Stream& stream = m_streams[index];
+    const Time now = stream.start;
+    stream.alone = m_context.compute->GetDuration(op, m_rank);
+    NS_ASSERT_MSG(!stream.alone.IsStrictlyNegative(), "a compute model gave a negative time");
+    if (stream.alone.IsZero())
+    {
+        RecordTimed(index, id, op, now);
+        return true;
+    }
+    stream.state = StreamState::RUNNING;
+    Time end = now + stream.alone;
+    if (op.type != OperatorType::HOST)
+    {
+        m_overlap.BeginKernel(now);
+        const double factor = m_context.slowdown ? m_context.slowdown->GetFactor(op) : 1;
+        NS_ASSERT_MSG(factor >= 1, "a slowdown model gave a factor below 1");
+        stream.work = StretchedWork(now, stream.alone, factor, m_overlap.IsTransferring());
+        if (stream.work.IsStretchable())
+        {
+            ++m_stretchable;
+            end = stream.work.GetEnd();
+        }
+    }
+    if (!stream.event)
+    {
+        stream.event = Create<StreamEvent>(*this, index);
+    }
+    stream.pending = Simulator::Schedule(end - now, stream.event);
+    return false;
+}
+
+void RankExecutor::IssueCommunication(uint32_t index, OperatorId, const Operator& op)
+{
+    const CommunicationDescription& description = m_program->GetCommunication(op);
+    const CommGroupPtr& group = m_context.workload->GetGroup(m_rank, description.groupSlot);
+    m_streams[index].state = StreamState::WAITING;
+    m_overlap.BeginWait(m_streams[index].start);
+    // Both capture 16 bytes, which std::function keeps without allocating.
+    auto done = [this, index](const CommunicationTimes& times) {
+        OnCommunicationDone(index, times);
+    };
+    auto started = [this, index] { OnTransferBegin(index); };
+    if (op.type == OperatorType::COLLECTIVE)
+    {
+        m_context.backend->Join(
+            description.spec, group, m_rank, m_program->GetName(op), done, started);
+        return;
+    }
+    auto& elements = m_context.elements;
+    elements.clear();
+    for (const auto& element : description.elements)
+    {
+        elements.push_back(
+            {element.isSend, group->GetRanks()[element.peerIndex], element.bytes, element.tag});
+    }
+    m_context.backend->JoinPointToPoint(
+        elements, group, m_rank, m_program->GetName(op), done, started);
+}
+
+void RankExecutor::OnTimedEnd(uint32_t index)
+{
+    Stream& stream = m_streams[index];
+    const OperatorId id = m_program->GetStream(StreamId(index))[stream.cursor];
+    const Operator& op = m_program->GetOperator(id);
+    const Time now = Simulator::Now();
+    if (op.type != OperatorType::HOST)
+    {
+        m_overlap.EndKernel(now);
+        if (stream.work.IsStretchable())
+        {
+            --m_stretchable;
+        }
+    }
+    RecordTimed(index, id, op, now);
+    Complete(index, now);
+    Push(index);
+    RunPushed();
+}
+
+void RankExecutor::OnTransferBegin(uint32_t index)
+{
+    Stream& stream = m_streams[index];
+    NS_ASSERT(stream.state == StreamState::WAITING);
+    const bool wasTransferring = m_overlap.IsTransferring();
+    stream.state = StreamState::TRANSFERRING;
+    stream.started = Simulator::Now();
+    m_overlap.BeginTransfer(stream.started);
+    if (!wasTransferring)
+    {
+        Stretch();
+    }
+}
+
+void RankExecutor::OnCommunicationDone(uint32_t index, const CommunicationTimes& times)
+{
+    Stream& stream = m_streams[index];
+    const Time now = Simulator::Now();
+    const bool wasTransferring = m_overlap.IsTransferring();
+    m_overlap.EndCommunication(now, stream.state == StreamState::TRANSFERRING);
+    if (wasTransferring && !m_overlap.IsTransferring())
+    {
+        Stretch();
+    }
+    RecordCommunication(index, times, now);
+    Complete(index, now);
+    Push(index);
+    RunPushed();
+}
+
+/** The rank's first transfer has begun or its last has ended: kernels change their speed. */
+void RankExecutor::Stretch()
+{
+    if (m_stretchable == 0)
+    {
+        return;
+    }
+    const Time now = Simulator::Now();
+    for (uint32_t index = 0; index < m_streams.size(); ++index)
+    {
+        Stream& stream = m_streams[index];
+        const bool isKernel =
+            stream.state == StreamState::RUNNING &&
+            m_program->GetOperator(GetHead(StreamId(index))).type != OperatorType::HOST;
+        if (isKernel && stream.work.IsStretchable() && stream.pending.IsRunning())
+        {
+            stream.work.Change(now, m_overlap.IsTransferring());
+            // A removed event cannot be scheduled again.
+            Simulator::Remove(stream.pending);
+            stream.event = Create<StreamEvent>(*this, index);
+            stream.pending = Simulator::Schedule(stream.work.GetEnd() - now, stream.event);
+        }
+    }
+}
+
+void RankExecutor::Complete(uint32_t index, Time now)
+{
+    Stream& stream = m_streams[index];
+    const bool isLast = ++stream.cursor == m_program->GetStream(StreamId(index)).size();
+    stream.state = isLast ? StreamState::FINISHED : StreamState::BLOCKED;
+    m_unfinishedStreams -= isLast ? 1 : 0;
+    m_lastEnd = Max(m_lastEnd, now);
+    if (++m_context.done == m_context.total && m_context.onFinished)
+    {
+        m_context.onFinished();
+    }
+    uint32_t* link = &stream.firstWaiter;
+    while (*link != NONE)
+    {
+        Stream& waiter = m_streams[*link];
+        if (waiter.awaited < stream.cursor)
+        {
+            Push(*link);
+            *link = waiter.nextWaiter;
+        }
+        else
+        {
+            link = &waiter.nextWaiter;
+        }
+    }
+}
+
+void RankExecutor::RecordTimed(uint32_t index, OperatorId id, const Operator& op, Time end)
+{
+    const Stream& stream = m_streams[index];
+    const Time extra = end - stream.start - stream.alone;
+    m_slowdown += extra;
+    if (!m_context.IsRecording())
+    {
+        return;
+    }
+    OperatorRecord& record = m_context.record;
+    record.rank = m_rank;
+    record.stream = StreamId(index);
+    record.op = id;
+    record.activity = op.type == OperatorType::COMPUTE ? ActivityKind::COMPUTE
+                      : op.type == OperatorType::COPY  ? ActivityKind::COPY
+                                                       : ActivityKind::HOST;
+    record.name = m_program->GetName(op);
+    record.ready = stream.start;
+    record.start = stream.start;
+    record.end = end;
+    record.slowdown = extra;
+    record.collective = CollectiveId();
+    record.group = GroupKind::OTHER;
+    record.bytes = 0;
+    m_context.Emit();
+}
+
+void RankExecutor::RecordCommunication(uint32_t index, const CommunicationTimes& times, Time end)
+{
+    if (!m_context.IsRecording())
+    {
+        return;
+    }
+    const Stream& stream = m_streams[index];
+    const OperatorId id = m_program->GetStream(StreamId(index))[stream.cursor];
+    const Operator& op = m_program->GetOperator(id);
+    const CommunicationDescription& description = m_program->GetCommunication(op);
+    OperatorRecord& record = m_context.record;
+    record.rank = m_rank;
+    record.stream = StreamId(index);
+    record.op = id;
+    record.activity = ActivityKind::COMMUNICATION;
+    record.name = m_program->GetName(op);
+    record.ready = stream.start;
+    record.start = times.start;
+    record.end = end;
+    record.slowdown = Time();
+    record.collective = times.collective;
+    record.group = m_context.workload->GetGroup(m_rank, description.groupSlot)->GetKind();
+    record.bytes = description.spec.bytes;
+    for (const auto& element : description.elements)
+    {
+        record.bytes += element.bytes;
+    }
+    m_context.Emit();
+}
+
+} // namespace echo
+} // namespace ns3

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-gradient-operators.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace ns3
+{
+namespace echo
+{
+
+GradientOperators::GradientOperators(StepEmitter& emitter, uint32_t stage)
+    : m_emitter(emitter),
+      m_plan(emitter.GetPlan()),
+      m_stage(stage),
+      m_parameters(GetStageParameters(m_plan, stage)),
+      m_bucketElements(std::numeric_limits<uint64_t>::max())
+{
+    // Megatron-Core buckets the first stage only: the others end their backward passes earlier, so
+    // that their reduction is not on the critical path.
+    if (m_plan.overlapGradients && stage == 0)
+    {
+        m_bucketElements =
+            m_plan.bucketElements > 0
+                ? m_plan.bucketElements
+                : std::max<uint64_t>(40000000, 1000000 * uint64_t(m_plan.parallel.data));
+    }
+}
+
+void GradientOperators::Start()
+{
+    m_emitter.SetPrefix("");
+    m_emitter.Memory("clear gradients",
+                     KernelKind::ELEMENTWISE,
+                     double(m_parameters.GetTotal()) * BytesOf(m_plan.gradients));
+}
+
+void GradientOperators::Ready(const ParameterCount& count)
+{
+    m_open += count;
+    if (m_open.dense >= m_bucketElements)
+    {
+        Reduce(LayoutGroup::DATA, m_open.dense);
+        m_open.dense = 0;
+    }
+    if (m_open.experts >= m_bucketElements)
+    {
+        Reduce(LayoutGroup::EXPERT_DATA, m_open.experts);
+        m_open.experts = 0;
+    }
+}
+
+void GradientOperators::Reduce(LayoutGroup group, uint64_t elements)
+{
+    if (elements == 0)
+    {
+        return;
+    }
+    const bool isSplit = m_plan.distributedOptimizer;
+    m_emitter.SetPrefix("");
+    m_reductions.push_back(m_emitter.CollectiveAsync(
+        std::string(group == LayoutGroup::DATA ? "gradients" : "expert gradients") + " bucket " +
+            std::to_string(m_reduced.size()) + (isSplit ? " reduce-scatter" : " all-reduce"),
+        group,
+        isSplit ? CollectiveKind::REDUCE_SCATTER : CollectiveKind::ALL_REDUCE,
+        elements * BytesOf(m_plan.gradients),
+        m_plan.gradients));
+    m_reduced.push_back({group, elements});
+}
+
+void GradientOperators::Finish()
+{
+    Reduce(LayoutGroup::DATA, m_open.dense);
+    Reduce(LayoutGroup::EXPERT_DATA, m_open.experts);
+    m_open = ParameterCount();
+    for (OperatorId reduction : m_reductions)
+    {
+        m_emitter.WaitFor(reduction);
+    }
+    SumPartialGradients();
+    Clip();
+    Update();
+}
+
+void GradientOperators::SumPartialGradients()
+{
+    if (m_plan.sequenceParallel)
+    {
+        m_emitter.Collective("norm gradients all-reduce",
+                             LayoutGroup::TENSOR,
+                             CollectiveKind::ALL_REDUCE,
+                             m_parameters.sequence * BytesOf(m_plan.gradients),
+                             m_plan.gradients);
+    }
+    if (m_plan.SharesEmbedding() && (m_stage == 0 || m_stage + 1 == m_plan.parallel.pipeline))
+    {
+        m_emitter.Collective("embedding gradient all-reduce",
+                             LayoutGroup::EMBEDDING,
+                             CollectiveKind::ALL_REDUCE,
+                             m_plan.GetPaddedVocabulary() / m_plan.parallel.tensor *
+                                 m_plan.model.hidden * BytesOf(m_plan.gradients),
+                             m_plan.gradients);
+    }
+}
+
+void GradientOperators::Clip()
+{
+    if (!m_plan.clipGradients)
+    {
+        return;
+    }
+    m_emitter.Memory("gradient norm",
+                     KernelKind::ELEMENTWISE,
+                     double(m_parameters.GetTotal()) * BytesOf(m_plan.gradients));
+    const auto sum = [this](const std::string& name, LayoutGroup group) {
+        m_emitter.Collective(name, group, CollectiveKind::ALL_REDUCE, 4, DataType::FP32);
+    };
+    if (m_plan.distributedOptimizer)
+    {
+        sum("gradient norm all-reduce", LayoutGroup::WORLD);
+        return;
+    }
+    sum("gradient norm all-reduce", LayoutGroup::MODEL);
+    if (m_parameters.experts > 0 && m_plan.parallel.expert > 1)
+    {
+        sum("expert gradient norm all-reduce", LayoutGroup::MODEL_EXPERT);
+    }
+}
+
+void GradientOperators::Update()
+{
+    // Adam reads gradient, parameter (FP32 or its FP32 master) and two moments, writes the last
+    // three and, from a master, the 16-bit parameter.
+    const double bytes = BytesOf(m_plan.gradients) + 6 * 4.0 +
+                         (m_plan.parameters == DataType::FP32 ? 0 : BytesOf(m_plan.parameters));
+    double elements = double(m_parameters.GetTotal());
+    if (m_plan.distributedOptimizer)
+    {
+        elements = double(m_parameters.dense) / m_emitter.GetGroupSize(LayoutGroup::DATA) +
+                   double(m_parameters.experts) / m_emitter.GetGroupSize(LayoutGroup::EXPERT_DATA);
+    }
+    m_emitter.Memory("optimizer", KernelKind::ELEMENTWISE, elements * bytes);
+    if (!m_plan.distributedOptimizer)
+    {
+        return;
+    }
+    for (size_t i = 0; i < m_reduced.size(); ++i)
+    {
+        m_emitter.Collective("parameters bucket " + std::to_string(i) + " all-gather",
+                             m_reduced[i].group,
+                             CollectiveKind::ALL_GATHER,
+                             m_reduced[i].elements * BytesOf(m_plan.parameters),
+                             m_plan.parameters);
+    }
+}
+
+} // namespace echo
+} // namespace ns3

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-parallel-layout.h"
+
+#include "ns3/echo-error.h"
+
+#include <string>
+
+namespace ns3
+{
+namespace echo
+{
+
+GroupKind GetGroupKind(LayoutGroup group)
+{
+    switch (group)
+    {
+    case LayoutGroup::TENSOR:
+        return GroupKind::TENSOR;
+    case LayoutGroup::CONTEXT:
+        return GroupKind::CONTEXT;
+    case LayoutGroup::EXPERT:
+        return GroupKind::EXPERT;
+    case LayoutGroup::DATA:
+    case LayoutGroup::EXPERT_DATA:
+        return GroupKind::DATA;
+    case LayoutGroup::PIPELINE:
+        return GroupKind::PIPELINE;
+    case LayoutGroup::EMBEDDING:
+        return GroupKind::EMBEDDING;
+    case LayoutGroup::WORLD:
+        return GroupKind::WORLD;
+    case LayoutGroup::MODEL:
+    case LayoutGroup::MODEL_EXPERT:
+        return GroupKind::OTHER;
+    }
+    return GroupKind::OTHER;
+}
+
+const char* ToString(LayoutGroup group)
+{
+    switch (group)
+    {
+    case LayoutGroup::TENSOR:
+        return "tp";
+    case LayoutGroup::CONTEXT:
+        return "cp";
+    case LayoutGroup::EXPERT:
+        return "ep";
+    case LayoutGroup::DATA:
+        return "dp";
+    case LayoutGroup::EXPERT_DATA:
+        return "edp";
+    case LayoutGroup::PIPELINE:
+        return "pp";
+    case LayoutGroup::EMBEDDING:
+        return "embedding";
+    case LayoutGroup::MODEL:
+        return "mp";
+    case LayoutGroup::MODEL_EXPERT:
+        return "mep";
+    case LayoutGroup::WORLD:
+        return "world";
+    }
+    return "?";
+}
+
+ParallelLayout::ParallelLayout(const ParallelDegrees& degrees, uint32_t ranks) : m_degrees(degrees)
+{
+    const std::pair<const char*, uint32_t> all[] = {{"tp", degrees.tensor},
+                                                    {"cp", degrees.context},
+                                                    {"ep", degrees.expert},
+                                                    {"dp", degrees.data},
+                                                    {"pp", degrees.pipeline}};
+    for (const auto& [key, value] : all)
+    {
+        if (value == 0)
+        {
+            throw InputError({"", 0, std::string("parallel.") + key}, "0", "at least 1");
+        }
+    }
+    // In 64 bits and with an early end: four 32-bit degrees can exceed even 64 bits.
+    uint64_t product = 1;
+    for (uint32_t value : {degrees.tensor, degrees.context, degrees.data, degrees.pipeline})
+    {
+        product = product > UINT32_MAX ? product : product * value;
+    }
+    if (product != ranks)
+    {
+        const std::string shown =
+            product > UINT32_MAX ? "more than 4294967295" : std::to_string(product);
+        throw InputError({"", 0, "parallel"},
+                         "tp " + std::to_string(degrees.tensor) + " x cp " +
+                             std::to_string(degrees.context) + " x dp " +
+                             std::to_string(degrees.data) + " x pp " +
+                             std::to_string(degrees.pipeline) + " = " + shown,
+                         "the number of ranks, " + std::to_string(ranks));
+    }
+    if (degrees.data % degrees.expert != 0)
+    {
+        throw InputError({"", 0, "parallel.ep"},
+                         std::to_string(degrees.expert),
+                         "a divisor of dp " + std::to_string(degrees.data) +
+                             " (expert groups lie inside data groups)");
+    }
+}
+
+ParallelLayout::Coordinates ParallelLayout::CoordinatesOf(RankId rank) const
+{
+    Coordinates at;
+    uint32_t rest = rank.Get();
+    at.tensor = rest % m_degrees.tensor;
+    rest /= m_degrees.tensor;
+    at.context = rest % m_degrees.context;
+    rest /= m_degrees.context;
+    at.data = rest % m_degrees.data;
+    at.pipeline = rest / m_degrees.data;
+    return at;
+}
+
+RankId ParallelLayout::RankOf(const Coordinates& at) const
+{
+    return RankId(at.tensor +
+                  m_degrees.tensor *
+                      (at.context + m_degrees.context * (at.data + m_degrees.data * at.pipeline)));
+}
+
+uint32_t ParallelLayout::GetGroupSize(LayoutGroup group) const
+{
+    switch (group)
+    {
+    case LayoutGroup::TENSOR:
+        return m_degrees.tensor;
+    case LayoutGroup::CONTEXT:
+        return m_degrees.context;
+    case LayoutGroup::EXPERT:
+        return m_degrees.expert;
+    case LayoutGroup::DATA:
+        return m_degrees.data;
+    case LayoutGroup::EXPERT_DATA:
+        return m_degrees.data / m_degrees.expert;
+    case LayoutGroup::PIPELINE:
+        return m_degrees.pipeline;
+    case LayoutGroup::EMBEDDING:
+        return m_degrees.pipeline > 1 ? 2 : 1;
+    case LayoutGroup::MODEL:
+        return m_degrees.tensor * m_degrees.pipeline;
+    case LayoutGroup::MODEL_EXPERT:
+        return m_degrees.tensor * m_degrees.pipeline * m_degrees.expert;
+    case LayoutGroup::WORLD:
+        return GetRankCount();
+    }
+    return 0;
+}
+
+ParallelLayout::Box ParallelLayout::GetBox(LayoutGroup group, RankId rank) const
+{
+    const auto fixed = [](uint32_t value) { return Range{value, value + 1, 1}; };
+    const auto all = [](uint32_t count) { return Range{0, count, 1}; };
+    const Coordinates at = CoordinatesOf(rank);
+    const uint32_t stages = m_degrees.pipeline;
+    const uint32_t expert = m_degrees.expert;
+    const uint32_t firstOfExperts = at.data / expert * expert;
+    const Range experts = {firstOfExperts, firstOfExperts + expert, 1};
+    Box box{fixed(at.tensor), fixed(at.context), fixed(at.data), fixed(at.pipeline)};
+    switch (group)
+    {
+    case LayoutGroup::TENSOR:
+        box.tensor = all(m_degrees.tensor);
+        break;
+    case LayoutGroup::CONTEXT:
+        box.context = all(m_degrees.context);
+        break;
+    case LayoutGroup::EXPERT:
+        box.data = experts;
+        break;
+    case LayoutGroup::DATA:
+        box.data = all(m_degrees.data);
+        break;
+    case LayoutGroup::EXPERT_DATA:
+        box.data = {at.data % expert, m_degrees.data, expert};
+        break;
+    case LayoutGroup::PIPELINE:
+        box.pipeline = all(stages);
+        break;
+    case LayoutGroup::EMBEDDING:
+        box.pipeline = {0, stages, stages > 1 ? stages - 1 : 1};
+        break;
+    case LayoutGroup::MODEL_EXPERT:
+        box.data = experts;
+        [[fallthrough]];
+    case LayoutGroup::MODEL:
+        box.tensor = all(m_degrees.tensor);
+        box.pipeline = all(stages);
+        break;
+    case LayoutGroup::WORLD:
+        box = {all(m_degrees.tensor), all(m_degrees.context), all(m_degrees.data), all(stages)};
+        break;
+    }
+    return box;
+}
+
+RankId ParallelLayout::GetFirstOfGroup(LayoutGroup group, RankId rank) const
+{
+    const Box box = GetBox(group, rank);
+    return RankOf({box.tensor.first, box.context.first, box.data.first, box.pipeline.first});
+}
+
+std::vector<RankId> ParallelLayout::GetGroup(LayoutGroup group, RankId rank) const
+{
+    const Box box = GetBox(group, rank);
+    std::vector<RankId> ranks;
+    ranks.reserve(GetGroupSize(group));
+    for (uint32_t p = box.pipeline.first; p < box.pipeline.end; p += box.pipeline.stride)
+    {
+        for (uint32_t d = box.data.first; d < box.data.end; d += box.data.stride)
+        {
+            for (uint32_t c = box.context.first; c < box.context.end; c += box.context.stride)
+            {
+                for (uint32_t t = box.tensor.first; t < box.tensor.end; t += box.tensor.stride)
+                {
+                    ranks.push_back(RankOf({t, c, d, p}));
+                }
+            }
+        }
+    }
+    return ranks;
+}
+
+std::vector<std::vector<RankId>> ParallelLayout::GetGroups(LayoutGroup group) const
+{
+    std::vector<std::vector<RankId>> groups;
+    std::vector<bool> seen(GetRankCount(), false);
+    for (uint32_t i = 0; i < GetRankCount(); ++i)
+    {
+        if (seen[i])
+        {
+            continue;
+        }
+        std::vector<RankId> ranks = GetGroup(group, RankId(i));
+        if (ranks.front().Get() < i) // middle stages see the embedding group again
+        {
+            continue;
+        }
+        for (RankId rank : ranks)
+        {
+            seen[rank.Get()] = true;
+        }
+        groups.push_back(std::move(ranks));
+    }
+    return groups;
+}
+
+} // namespace echo
+} // namespace ns3

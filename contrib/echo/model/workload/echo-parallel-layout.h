@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_PARALLEL_LAYOUT_H
+#define ECHO_PARALLEL_LAYOUT_H
+
+#include "ns3/echo-enums.h"
+#include "ns3/echo-ids.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+/** How many ways each dimension of a training job is split; all at least 1. */
+struct ParallelDegrees
+{
+    uint32_t tensor{1};
+    uint32_t context{1};
+    uint32_t expert{1}; //!< lies inside data: it uses no ranks of its own
+    uint32_t data{1};
+    uint32_t pipeline{1};
+};
+
+/** The process groups of a training job. */
+enum class LayoutGroup : uint8_t
+{
+    TENSOR,
+    CONTEXT,
+    EXPERT,       //!< holds the experts of a layer once: consecutive data indices
+    DATA,         //!< replicas of the dense parameters
+    EXPERT_DATA,  //!< replicas of the same experts: data indices `expert` apart
+    PIPELINE,     //!< the stages in order
+    EMBEDDING,    //!< first and last stage, which share the word embedding
+    MODEL,        //!< one replica of the dense model: all tensor and pipeline indices
+    MODEL_EXPERT, //!< one replica of model and experts: MODEL times EXPERT
+    WORLD,
+};
+
+/** @return the dimension under which reports show a group */
+GroupKind GetGroupKind(LayoutGroup group);
+
+/** @return a short name: "tp", "cp", "ep", "dp", "edp", "pp", "embedding", "mp", "mep", "world" */
+const char* ToString(LayoutGroup group);
+
+/**
+ * Ranks <-> coordinates in Megatron's default order tp-cp-ep-dp-pp: with degrees T, C, D, P
+ *
+ *   rank = tensor + T * (context + C * (data + D * pipeline)).
+ *
+ * The expert dimension splits the data dimension: data = expert + E * expertData, as
+ * Megatron-Core's rank generator does.
+ */
+class ParallelLayout
+{
+  public:
+    struct Coordinates
+    {
+        uint32_t tensor{0};
+        uint32_t context{0};
+        uint32_t data{0};
+        uint32_t pipeline{0};
+    };
+
+    /**
+     * @param degrees the plan
+     * @param ranks ranks of the job
+     * @throws InputError if a degree is 0, their product is not @p ranks (the message names all
+     *         numbers), or the expert degree does not divide the data degree; items are keys of
+     *         the generator's `parallel` block
+     */
+    ParallelLayout(const ParallelDegrees& degrees, uint32_t ranks);
+
+    const ParallelDegrees& GetDegrees() const
+    {
+        return m_degrees;
+    }
+
+    uint32_t GetRankCount() const
+    {
+        return m_degrees.tensor * m_degrees.context * m_degrees.data * m_degrees.pipeline;
+    }
+
+    Coordinates CoordinatesOf(RankId rank) const;
+    RankId RankOf(const Coordinates& at) const;
+
+    /** @return members of every group of @p group */
+    uint32_t GetGroupSize(LayoutGroup group) const;
+    /**
+     * @return the group of @p group that holds @p rank, in ascending order of rank. The EMBEDDING
+     *         group of a rank on a middle stage is that of its pipeline, which does not hold it.
+     */
+    std::vector<RankId> GetGroup(LayoutGroup group, RankId rank) const;
+    /** @return the first rank of GetGroup(), without making the list */
+    RankId GetFirstOfGroup(LayoutGroup group, RankId rank) const;
+    /** @return all groups of @p group, ordered by their first rank */
+    std::vector<std::vector<RankId>> GetGroups(LayoutGroup group) const;
+
+  private:
+    /** A range of one coordinate. */
+    struct Range
+    {
+        uint32_t first; //!< first value
+        uint32_t end;   //!< past the last
+        uint32_t stride;
+    };
+
+    /** The coordinates of a group's members. */
+    struct Box
+    {
+        Range tensor;
+        Range context;
+        Range data;
+        Range pipeline;
+    };
+
+    Box GetBox(LayoutGroup group, RankId rank) const;
+
+    ParallelDegrees m_degrees;
+};
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_PARALLEL_LAYOUT_H */

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// ./echo collective: one collective or a sweep over sizes, printed as nccl-tests prints.
+
+#include "ns3/echo-cluster-reader.h"
+#include "ns3/echo-collective-experiment.h"
+#include "ns3/echo-collective-table.h"
+#include "ns3/echo-command-line.h"
+#include "ns3/echo-error.h"
+#include "ns3/echo-units.h"
+#include "ns3/echo-yaml.h"
+
+#include <iostream>
+
+using namespace ns3::echo;
+
+namespace
+{
+
+struct Options
+{
+    std::string cluster;
+    std::string op{"all-reduce"};
+    std::string bytes{"64MiB"};
+    uint64_t ranks{0};
+    uint64_t hosts{0};
+    uint64_t seed{1};
+    std::string dataType{"fp32"};
+    std::string algorithm{"auto"};
+    std::string protocol{"auto"};
+    uint64_t channels{0};
+    std::string chunk{"0"};
+    std::string profile;
+    std::string congestionControl{"dcqcn"};
+    std::string mtu{"4096"};
+    std::string fidelity{"analytical"};
+    std::string csv;
+};
+
+void AddOptions(EchoCommandLine& line, Options& options)
+{
+    line.AddOption("cluster", "a cluster file (doc/formats/cluster.md)", options.cluster);
+    line.AddOption("op",
+                   "all-reduce, all-gather, reduce-scatter, broadcast, reduce, all-to-all, "
+                   "send-recv, barrier",
+                   options.op);
+    line.AddOption(
+        "bytes", "size as nccl-tests means it, a list or begin:end:factor", options.bytes);
+    line.AddOption("ranks", "the first so many GPUs; default: all", options.ranks);
+    line.AddOption("hosts", "size of a regular cluster; default: as the file says", options.hosts);
+    line.AddOption("type", "element type", options.dataType);
+    line.AddOption("algorithm", "auto, ring, tree", options.algorithm);
+    line.AddOption("protocol", "auto, ll, ll128, simple", options.protocol);
+    line.AddOption("channels", "0: the selector decides", options.channels);
+    line.AddOption("chunk", "largest message of a step; 0: a step's data", options.chunk);
+    line.AddOption("profile",
+                   "estimator profile; derived: from link rates and delays; default: the cluster's",
+                   options.profile);
+    line.AddOption("congestion-control", "dcqcn or none (packet)", options.congestionControl);
+    line.AddOption("mtu", "payload of a full packet (packet)", options.mtu);
+    line.AddOption("fidelity", "packet, flow or analytical", options.fidelity);
+    line.AddOption("seed", "seed of everything random", options.seed);
+    line.AddOption("csv", "file for the table as CSV", options.csv);
+}
+
+/** @return what @p parse makes of an option's text; errors name the option */
+template <typename Value>
+Value Parse(const char* option, const std::string& text, Value (*parse)(const std::string&))
+{
+    try
+    {
+        return parse(text);
+    }
+    catch (const InputError& error)
+    {
+        throw error.At({"", 0, std::string("--") + option});
+    }
+}
+
+BackendSettings MakeSettings(const Options& options, const Cluster& cluster)
+{
+    BackendSettings settings;
+    settings.seed = options.seed;
+    settings.profile = options.profile.empty() ? cluster.profile : options.profile;
+    if (options.profile == "derived")
+    {
+        settings.profile.clear();
+    }
+    settings.collective.chunkBytes = Parse("chunk", options.chunk, ParseBytes);
+    settings.network.mtuBytes = Parse("mtu", options.mtu, ParseBytes);
+    settings.network.congestionControl = options.congestionControl;
+    return settings;
+}
+
+int Run(const Options& options)
+{
+    if (options.cluster.empty())
+    {
+        throw InputError({}, "no --cluster", "--cluster=FILE.yaml");
+    }
+    const Cluster cluster =
+        ReadCluster(YamlNode::LoadFile(options.cluster), static_cast<uint32_t>(options.hosts));
+    const size_t gpus = cluster.topology->GetDevices(DeviceRole::GPU).size();
+    const uint32_t ranks =
+        options.ranks > 0 ? static_cast<uint32_t>(options.ranks) : static_cast<uint32_t>(gpus);
+
+    CollectiveSpec spec;
+    spec.kind = Parse("op", options.op, ParseCollectiveKind);
+    spec.dataType = Parse("type", options.dataType, ParseDataType);
+    spec.algorithm = Parse("algorithm", options.algorithm, ParseCollectiveAlgorithm);
+    spec.protocol = Parse("protocol", options.protocol, ParseCollectiveProtocol);
+    spec.channels = static_cast<uint32_t>(options.channels);
+    const Fidelity fidelity = Parse("fidelity", options.fidelity, ParseFidelity);
+    if (spec.kind == CollectiveKind::ALL_TO_ALL_V)
+    {
+        throw InputError({"", 0, "--op"}, "'all-to-all-v'", "all-to-all (splits need a scenario)");
+    }
+    if (spec.kind == CollectiveKind::SEND_RECV && ranks < 2)
+    {
+        throw InputError({"", 0, "--ranks"}, std::to_string(ranks), "at least 2 for send-recv");
+    }
+
+    const CollectiveExperiment experiment(cluster, ranks, MakeSettings(options, cluster));
+    std::vector<CollectivePoint> points;
+    std::cout << "# " << cluster.name << ", " << ranks << " ranks, " << ToString(fidelity)
+              << " fidelity\n"
+              << FormatCollectiveHeader() << std::flush;
+    for (uint64_t bytes : Parse("bytes", options.bytes, ParseByteSizes))
+    {
+        spec.bytes = bytes;
+        const ExperimentResult result = experiment.Run(spec, fidelity);
+        CollectivePoint point;
+        point.kind = spec.kind;
+        point.ranks = spec.kind == CollectiveKind::SEND_RECV ? 2 : ranks;
+        point.bytes = bytes;
+        point.dataType = spec.dataType;
+        point.time = result.GetDuration();
+        point.algorithm = result.record.algorithm;
+        point.protocol = result.record.protocol;
+        point.channels = result.record.channels;
+        point.linkUtilization = result.maxLinkUtilization;
+        point.extrapolated = result.record.extrapolated;
+        std::cout << FormatCollectiveRow(point) << std::flush;
+        points.push_back(point);
+    }
+    if (!options.csv.empty())
+    {
+        WriteCollectiveCsv(options.csv, points);
+    }
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char* argv[])
+{
+    return RunProgram([&] {
+        Options options;
+        EchoCommandLine line("./echo collective --cluster=FILE.yaml: one collective, or a sweep "
+                             "over sizes, printed as nccl-tests prints.");
+        AddOptions(line, options);
+        line.Parse(argc, argv);
+        return Run(options);
+    });
+}
