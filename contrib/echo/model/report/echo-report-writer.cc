@@ -4,6 +4,7 @@
 #include "echo-chrome-trace-sink.h"
 #include "echo-columns-document.h"
 #include "echo-csv-sink.h"
+#include "echo-html-report.h"
 #include "echo-json-writer.h"
 #include "echo-output-folder.h"
 #include "echo-rank-selection.h"
@@ -48,7 +49,8 @@ struct ReportWriter::Impl
           selection(options.ranks, options.timelineRanks, options.wantedRanks),
           csv(folder, NamesOf(options.network)),
           trace(folder.Create("timeline.json"), selection),
-          sinks{&summary, &csv, &trace}
+          page(options.cluster, options.network, options.ranks, selection),
+          sinks{&summary, &csv, &trace, &page}
     {
     }
 
@@ -58,6 +60,7 @@ struct ReportWriter::Impl
     SummarySink summary;
     CsvSink csv;
     ChromeTraceSink trace;
+    HtmlReport page;
     std::vector<RecordSink*> sinks;
     bool complete{false}; //!< the run record has come
 };
@@ -123,6 +126,7 @@ void ReportWriter::Finish()
     NS_ASSERT_MSG(m_impl->complete, "Finish before the run record");
     const RunSummary& summary = m_impl->summary.GetSummary();
     OutputFolder& folder = m_impl->folder;
+    m_impl->page.Write(folder.Create("report.html"), summary);
     folder.Create("columns.md").Write(MakeColumnsDocument());
     WriteFieldsFile(folder.Create("run.json"), GetRunFields(), summary);
     WriteFieldsFile(folder.Create("summary.json"), GetSummaryFields(), summary);

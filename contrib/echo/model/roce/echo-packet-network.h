@@ -103,6 +103,7 @@ class PacketNetwork : public NetworkModel
     bool m_lossless{true};                  //!< attribute Lossless
     Time m_retransmitTimeout;               //!< attribute RetransmitTimeout
     bool m_lazy{true};                      //!< attribute Lazy
+    bool m_runAhead{true};            //!< attribute RunAhead
     int64_t m_firstStream{0};               //!< attribute Stream
     std::string m_controlType;              //!< attribute CongestionControl
     RocePacketPool m_pool;                  //!< all packets

@@ -295,12 +295,11 @@ class RocePort : public NetDevice
         m_freeAt = now + tx;
         m_busy = true;
         packet->arrival = m_freeAt + m_delay;
-        const bool first = m_wire.IsEmpty();
-        m_wire.Push(packet);
-        if (first)
+        if (m_wire.IsEmpty())
         {
             m_peerAgenda->Set(m_peerSlot, packet->arrival, now);
         }
+        m_wire.Push(packet);
         if (packet->kind < RocePacketKind::PAUSE)
         {
             ++m_statistics.packets;

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-machine-profile.h"
+
+#include "ns3/echo-error.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace echo
+{
+
+namespace
+{
+
+template <typename Value>
+struct Name
+{
+    Value value;
+    const char* text;
+};
+
+constexpr Name<GpuGeneration> GENERATIONS[] = {{GpuGeneration::VOLTA, "volta"},
+                                               {GpuGeneration::AMPERE, "ampere"},
+                                               {GpuGeneration::HOPPER, "hopper"},
+                                               {GpuGeneration::BLACKWELL, "blackwell"}};
+constexpr Name<CpuVendor> VENDORS[] = {{CpuVendor::INTEL, "intel"},
+                                       {CpuVendor::AMD, "amd"},
+                                       {CpuVendor::OTHER, "other"}};
+constexpr Name<SelectionRule> RULES[] = {{SelectionRule::TUNER, "tuner"},
+                                         {SelectionRule::LEAST_COST, "least-cost"}};
+
+template <typename Value, size_t N>
+const char* TextOf(const Name<Value> (&names)[N], Value value)
+{
+    for (const auto& name : names)
+    {
+        if (name.value == value)
+        {
+            return name.text;
+        }
+    }
+    return "unknown";
+}
+
+template <typename Value, size_t N>
+Value ValueOf(const Name<Value> (&names)[N], const std::string& text)
+{
+    std::string known;
+    for (const auto& name : names)
+    {
+        if (text == name.text)
+        {
+            return name.value;
+        }
+        known += (known.empty() ? "" : ", ") + std::string(name.text);
+    }
+    throw InputError({}, "'" + text + "'", "one of " + known);
+}
+
+} // namespace
+
+const char* ToString(GpuGeneration value)
+{
+    return TextOf(GENERATIONS, value);
+}
+
+const char* ToString(CpuVendor value)
+{
+    return TextOf(VENDORS, value);
+}
+
+const char* ToString(SelectionRule value)
+{
+    return TextOf(RULES, value);
+}
+
+GpuGeneration ParseGpuGeneration(const std::string& text)
+{
+    return ValueOf(GENERATIONS, text);
+}
+
+CpuVendor ParseCpuVendor(const std::string& text)
+{
+    return ValueOf(VENDORS, text);
+}
+
+SelectionRule ParseSelectionRule(const std::string& text)
+{
+    return ValueOf(RULES, text);
+}
+
+GroupShape ShapeOf(const GroupLayout& layout)
+{
+    GroupShape shape;
+    shape.ranks = layout.GetRanks();
+    shape.hosts = layout.GetHosts();
+    shape.localRanks = layout.maxLocal;
+    shape.nics = shape.hosts > 1 ? std::max(layout.nicsPerHost, 1u) : layout.nicsPerHost;
+    return shape;
+}
+
+GroupShape EvenShape(uint32_t ranks, uint32_t hosts, uint32_t nicsPerHost)
+{
+    GroupShape shape;
+    shape.ranks = ranks;
+    shape.hosts = hosts;
+    shape.localRanks = (ranks + hosts - 1) / hosts;
+    shape.nics = std::min(nicsPerHost, shape.localRanks);
+    if (hosts > 1)
+    {
+        shape.nics = std::max(shape.nics, 1u);
+    }
+    return shape;
+}
+
+uint32_t ProtocolIndex(CollectiveProtocol protocol)
+{
+    switch (protocol)
+    {
+    case CollectiveProtocol::LL:
+        return 0;
+    case CollectiveProtocol::LL128:
+        return 1;
+    case CollectiveProtocol::SIMPLE:
+    case CollectiveProtocol::AUTO:
+        break;
+    }
+    return 2;
+}
+
+#define ECHO_CONSTANT(member) \
+    [](MachineConstants& constants) -> double& { return constants.member; }
+
+const std::vector<ConstantInfo>& GetConstantInfos()
+{
+    // Spreads: a factor e^spread is one standard deviation of what is believed before measuring.
+    // Latencies are known within a factor of e or so; rates from the links within a third.
+    constexpr double ROUGH = 1.0;
+    constexpr double LINK = 0.3;
+    static const std::vector<ConstantInfo> infos{
+        {"setup-us", ECHO_CONSTANT(setupUs), 0.1, 1000, ROUGH, "launch and set-up of the kernel"},
+        {"setup-per-channel-us",
+         ECHO_CONSTANT(setupPerChannelUs),
+         1e-4,
+         100,
+         ROUGH,
+         "more set-up for each channel in use"},
+        {"host-issue-us",
+         ECHO_CONSTANT(hostIssueUs),
+         1e-3,
+         100,
+         ROUGH,
+         "a thread's time to issue one GPU's kernel: least time of back-to-back calls"},
+        {"gpu-GBps",
+         ECHO_CONSTANT(gpuGBps),
+         0.1,
+         10000,
+         LINK,
+         "what a GPU sustains to the others of its host, one direction, Simple"},
+        {"nic-GBps",
+         ECHO_CONSTANT(nicGBps),
+         0.01,
+         1000,
+         LINK,
+         "what a NIC sustains, one direction, Simple"},
+        {"ll-channel-GBps",
+         ECHO_CONSTANT(llChannelGBps),
+         0.01,
+         1000,
+         ROUGH,
+         "what one channel sustains with LL inside a host"},
+        {"tree-bandwidth-factor",
+         ECHO_CONSTANT(treeBandwidthFactor),
+         0.1,
+         10,
+         LINK,
+         "a tree's time a chunk over what the links' rates give"},
+        {"tree-chunk-us",
+         ECHO_CONSTANT(treeChunkUs),
+         1e-3,
+         1000,
+         ROUGH,
+         "synchronising one chunk of the tree's pipeline"},
+        {"ring-tail",
+         ECHO_CONSTANT(ringTail),
+         1e-3,
+         1,
+         0.5,
+         "time of the last receive of a ring, which nothing overlaps, in steps"},
+        {"overlap-exponent",
+         ECHO_CONSTANT(overlapExponent),
+         1,
+         8,
+         LINK,
+         "1: a ring's step latencies add to its transfers; larger: they hide behind them"},
+        {"reduction-us-per-MiB",
+         ECHO_CONSTANT(reductionUsPerMiB),
+         0,
+         1000,
+         ROUGH,
+         "reducing that transfers do not hide, a MiB reduced at a rank"},
+        {"peer-us",
+         ECHO_CONSTANT(peerUs),
+         1e-3,
+         1000,
+         ROUGH,
+         "each further peer of grouped sends and receives"},
+        {"pairwise-efficiency",
+         ECHO_CONSTANT(pairwiseEfficiency),
+         0.01,
+         2,
+         LINK,
+         "grouped sends' part of what rings sustain"},
+        {"ll.intra-step-us",
+         ECHO_CONSTANT(protocols[0].intraStepUs),
+         1e-3,
+         1000,
+         ROUGH,
+         "one step of LL inside a host"},
+        {"ll.inter-step-us",
+         ECHO_CONSTANT(protocols[0].interStepUs),
+         1e-3,
+         10000,
+         ROUGH,
+         "one step of LL between hosts"},
+        {"ll.intra-efficiency",
+         ECHO_CONSTANT(protocols[0].intraEfficiency),
+         0.001,
+         1,
+         0.5,
+         "payload's part of the rate inside hosts (4 of 8 bytes are flags)"},
+        {"ll.inter-efficiency",
+         ECHO_CONSTANT(protocols[0].interEfficiency),
+         0.001,
+         1,
+         0.5,
+         "payload's part of the rate between hosts (4 of 8 bytes are flags)"},
+        {"ll128.intra-step-us",
+         ECHO_CONSTANT(protocols[1].intraStepUs),
+         1e-3,
+         1000,
+         ROUGH,
+         "one step of LL128 inside a host"},
+        {"ll128.inter-step-us",
+         ECHO_CONSTANT(protocols[1].interStepUs),
+         1e-3,
+         10000,
+         ROUGH,
+         "one step of LL128 between hosts"},
+        {"ll128.intra-efficiency",
+         ECHO_CONSTANT(protocols[1].intraEfficiency),
+         0.01,
+         1,
+         LINK,
+         "payload's part of the rate inside hosts (8 of 128 bytes are flags)"},
+        {"ll128.inter-efficiency",
+         ECHO_CONSTANT(protocols[1].interEfficiency),
+         0.01,
+         1,
+         0.15,
+         "payload's part of the rate between hosts (8 of 128 bytes are flags)"},
+        {"simple.intra-step-us",
+         ECHO_CONSTANT(protocols[2].intraStepUs),
+         1e-3,
+         1000,
+         ROUGH,
+         "one step of Simple inside a host"},
+        {"simple.inter-step-us",
+         ECHO_CONSTANT(protocols[2].interStepUs),
+         1e-3,
+         10000,
+         ROUGH,
+         "one step of Simple between hosts"},
+    };
+    return infos;
+}
+
+#undef ECHO_CONSTANT
+
+const CalibratedRange* MachineProfile::FindRange(CollectiveKind kind) const
+{
+    const auto it = std::find_if(
+        ranges.begin(), ranges.end(), [kind](const auto& range) { return range.kind == kind; });
+    return it == ranges.end() ? nullptr : &*it;
+}
+
+} // namespace echo
+} // namespace ns3

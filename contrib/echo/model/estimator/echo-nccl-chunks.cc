@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-nccl-chunks.h"
+
+#include "echo-nccl-tuner.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ns3
+{
+namespace echo
+{
+
+namespace
+{
+
+/** Halve while there are fewer than `count` chunks and the chunk is above `floorBytes`. */
+struct Halving
+{
+    double count;
+    double floorBytes;
+};
+
+std::vector<Halving> HalvingsOf(CollectiveProtocol protocol, const GroupShape& shape)
+{
+    const double local = std::max(shape.localRanks, 1u);
+    const double levels = FloorLog2(shape.hosts);
+    if (protocol == CollectiveProtocol::LL128)
+    {
+        const double steps = 1 + levels + 0.1 * local;
+        // NCCL compares a whole number of chunks with these: fewer than the next whole number.
+        return {{std::ceil(steps * 64 / local), 131072}, {std::ceil(steps * 16 / local), 32768}};
+    }
+    if (protocol == CollectiveProtocol::SIMPLE)
+    {
+        const double depth = local - 1 + levels;
+        return {{8 * depth, 131072}, {4 * depth, 65536}, {depth, 32768}};
+    }
+    return {};
+}
+
+} // namespace
+
+double NcclSlotBytes(CollectiveProtocol protocol)
+{
+    switch (protocol)
+    {
+    case CollectiveProtocol::LL:
+        return 16384;
+    case CollectiveProtocol::LL128:
+        return 576000;
+    case CollectiveProtocol::SIMPLE:
+    case CollectiveProtocol::AUTO:
+        break;
+    }
+    return 524288;
+}
+
+double NcclBytesPerChannel(CollectiveAlgorithmKind algorithm,
+                           CollectiveProtocol protocol,
+                           uint32_t ranks)
+{
+    switch (protocol)
+    {
+    case CollectiveProtocol::LL:
+        return 4096.0 * (algorithm == CollectiveAlgorithmKind::RING ? ranks : 1);
+    case CollectiveProtocol::LL128:
+        return 5120;
+    case CollectiveProtocol::SIMPLE:
+    case CollectiveProtocol::AUTO:
+        break;
+    }
+    return 32768;
+}
+
+double NcclGrainBytes(CollectiveProtocol protocol)
+{
+    switch (protocol)
+    {
+    case CollectiveProtocol::LL:
+        return 4096;
+    case CollectiveProtocol::LL128:
+        return 38400;
+    case CollectiveProtocol::SIMPLE:
+    case CollectiveProtocol::AUTO:
+        break;
+    }
+    return 32768;
+}
+
+std::vector<TreeChunk> NcclTreeChunks(CollectiveProtocol protocol,
+                                      const GroupShape& shape,
+                                      double channelBytes)
+{
+    // LL128 compares chunks with their flags, 16/15 of the payload.
+    const double wire = protocol == CollectiveProtocol::LL128 ? 16.0 / 15 : 1;
+    const std::vector<Halving> halvings = HalvingsOf(protocol, shape);
+    // A chunk stays if no halving that looks at it finds too few of it.
+    const auto need = [&halvings](double chunk) {
+        double most = 0;
+        for (const Halving& halving : halvings)
+        {
+            most = std::max(most, chunk > halving.floorBytes ? halving.count * chunk : 0);
+        }
+        return most;
+    };
+    std::vector<TreeChunk> chunks;
+    double bound = channelBytes;
+    for (double chunk = NcclSlotBytes(protocol) * wire;; chunk /= 2)
+    {
+        const double least = need(chunk);
+        if (channelBytes >= least)
+        {
+            chunks.push_back({chunk / wire, bound});
+        }
+        if (least <= 0)
+        {
+            return chunks;
+        }
+        bound = std::min(channelBytes, least);
+    }
+}
+
+} // namespace echo
+} // namespace ns3

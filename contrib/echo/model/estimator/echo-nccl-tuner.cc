@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-nccl-tuner.h"
+
+#include "ns3/echo-error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace ns3
+{
+namespace echo
+{
+
+namespace
+{
+
+using Kind = CollectiveKind;
+using Algorithm = CollectiveAlgorithmKind;
+using Protocol = CollectiveProtocol;
+
+/** The numbers of one release of tuning.cc; [0] tree, [1] ring; [protocol]: LL, LL128, Simple. */
+struct Tables
+{
+    uint32_t since;        //!< 100 * major + minor
+    double base[2][3];     //!< baseLat, us
+    double nvlink[2][3];   //!< hwLat of NVLink, us
+    double net[2][3];      //!< hwLat of the network, us
+    double llHopper[3];    //!< llMaxBws of Hopper for 1, 2, more hosts, GB/s
+    double ringLl;         //!< LL's part of the ring's bandwidth in all-reduce and between hosts
+    double intraLlBetween; //!< factor on LL's latency inside hosts when there are several
+    double ringPlateau;    //!< latency factor of ring with Simple between hosts, sm80
+    double plateauHopper;  //!< the same, sm90
+    bool capped;           //!< 235 GB/s for sm80 and 370 GB/s for sm90
+    bool netOverhead;      //!< the proxy's time to post is a lower bound of a ring's step
+};
+
+constexpr Tables TABLES[] = {
+    {208,
+     {{4.4, 4.4, 0}, {3.6, 10.0, 8.4}},
+     {{.52, 1.25, 28}, {.47, 1.9, 3.4}},
+     {{5.0, 8.5, 28}, {2.7, 4.0, 9.6}},
+     {87.7, 22.5, 19.0},
+     .25,
+     1.8,
+     1.9,
+     1.5,
+     true,
+     false},
+    {218,
+     {{6.8, 14.0, 0}, {6.6, 14.0, 8.4}},
+     {{.6, 1.25, 4}, {.6, 1.9, 3.4}},
+     {{5.0, 8.5, 14}, {2.7, 4.0, 14.0}},
+     {87.7, 22.5, 19.0},
+     .25,
+     1,
+     1.4,
+     1.4,
+     false,
+     true},
+    {219,
+     {{6.8, 14.0, 0}, {6.6, 14.0, 8.4}},
+     {{.6, 1.25, 28}, {.6, 1.9, 3.4}},
+     {{5.0, 8.5, 28}, {2.7, 4.0, 14.0}},
+     {87.7, 22.5, 19.0},
+     .25,
+     1,
+     1.4,
+     1.4,
+     false,
+     true},
+    {222,
+     {{6.8, 14.0, 0}, {6.6, 14.0, 8.4}},
+     {{.6, 1.25, 28}, {.6, 1.9, 3.4}},
+     {{5.0, 8.5, 28}, {2.7, 4.0, 14.0}},
+     {141.0, 45.0, 35.0},
+     .5,
+     1,
+     1.4,
+     1.4,
+     false,
+     true},
+    {223,
+     {{6.8, 14.0, 8.4}, {6.6, 14.0, 8.4}},
+     {{.6, 1.25, 4}, {.6, 1.9, 3.4}},
+     {{5.0, 8.5, 14}, {2.7, 4.0, 14.0}},
+     {141.0, 45.0, 35.0},
+     .5,
+     1,
+     1.4,
+     1.4,
+     false,
+     true},
+};
+
+// By generation and by 1, 2, more hosts, GB/s. llMaxBws looks at the GPU inside one host and at
+// the processor between hosts (row 1 for AMD, row 0 else).
+constexpr double LL_LARGEST[2][3] = {{39.0, 39.0, 20.4}, {87.7, 22.5, 19.0}};
+constexpr double TREE_CHANNEL[4][3] = {{26.5, 18.5, 10.0},
+                                       {24.0, 23.6, 17.8},
+                                       {38.7, 41.4, 36.0},
+                                       {77.4, 82.8, 72.0}};
+constexpr double RING_LL128_CHANNEL[4] = {20.0, 20.0, 36.7, 73.4};
+constexpr double TREE_LL128_CHANNEL[4][3] = {{20.0, 20.0, 20.0},
+                                             {20.0, 20.0, 20.0},
+                                             {36.7, 36.7, 29.0},
+                                             {73.4, 73.4, 58.0}};
+
+// treeCorrectionFactor: by protocol and by log2(bytes / 64).
+constexpr double TREE_CORRECTION[3][23] = {
+    {1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1},
+    {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1},
+    {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9}};
+
+const Tables& TablesOf(uint32_t version)
+{
+    const Tables* found = &TABLES[0];
+    for (const auto& tables : TABLES)
+    {
+        if (tables.since <= version)
+        {
+            found = &tables;
+        }
+    }
+    return *found;
+}
+
+double LargestLl(const Tables& tables, const NcclEnvironment& environment, const GroupShape& shape)
+{
+    const uint32_t column = std::min(shape.hosts, 3u) - 1;
+    if (shape.hosts > 1)
+    {
+        return LL_LARGEST[environment.cpu == CpuVendor::AMD ? 1 : 0][column];
+    }
+    switch (environment.gpu)
+    {
+    case GpuGeneration::VOLTA:
+        return LL_LARGEST[0][column];
+    case GpuGeneration::AMPERE:
+        return LL_LARGEST[1][column];
+    case GpuGeneration::HOPPER:
+        return tables.llHopper[column];
+    case GpuGeneration::BLACKWELL:
+        return 2 * tables.llHopper[column];
+    }
+    return LL_LARGEST[0][column];
+}
+
+/** @return sends that follow each other; all of them cross a link of the ring */
+uint32_t RingSteps(Kind kind, uint32_t ranks)
+{
+    switch (kind)
+    {
+    case Kind::ALL_REDUCE:
+    case Kind::BARRIER:
+        return 2 * (ranks - 1);
+    case Kind::ALL_GATHER:
+    case Kind::REDUCE_SCATTER:
+        return ranks - 1;
+    default:
+        return ranks;
+    }
+}
+
+bool IsChain(Kind kind)
+{
+    return kind == Kind::BROADCAST || kind == Kind::REDUCE;
+}
+
+} // namespace
+
+uint32_t ParseNcclVersion(const std::string& text)
+{
+    char* end = nullptr;
+    const unsigned long major = std::strtoul(text.c_str(), &end, 10);
+    unsigned long minor = 0;
+    bool good = major == 2 && *end == '.';
+    if (good)
+    {
+        const char* begin = end + 1;
+        minor = std::strtoul(begin, &end, 10);
+        good = end != begin && (*end == '\0' || *end == '.') && minor >= 8 && minor < 100;
+    }
+    if (!good)
+    {
+        throw InputError({}, "'" + text + "'", "an NCCL version from 2.8 on, such as 2.22");
+    }
+    return static_cast<uint32_t>(100 * major + minor);
+}
+
+uint32_t FloorLog2(uint64_t value)
+{
+    uint32_t log = 0;
+    while (value > 1)
+    {
+        value /= 2;
+        ++log;
+    }
+    return log;
+}
+
+uint32_t NcclChannels(const NcclEnvironment& environment, const GroupShape& shape)
+{
+    if (shape.hosts <= 1)
+    {
+        return std::max(environment.hostChannels, 1u);
+    }
+    const double channels = std::round(environment.channelsPerNic * shape.nics);
+    return static_cast<uint32_t>(
+        std::clamp(channels, 1.0, static_cast<double>(environment.largestChannelCount)));
+}
+
+NcclTuner::NcclTuner(const NcclEnvironment& environment, const GroupShape& shape)
+    : m_environment(environment), m_shape(shape), m_version(ParseNcclVersion(environment.version))
+{
+}
+
+bool NcclTuner::IsEnabled(Kind kind, AlgorithmProtocol how) const
+{
+    if (how.algorithm == Algorithm::TREE && kind != Kind::ALL_REDUCE && kind != Kind::BARRIER)
+    {
+        return false;
+    }
+    return how.protocol != Protocol::LL128 || m_shape.hosts <= 1 || m_environment.ll128BetweenHosts;
+}
+
+double NcclTuner::GetBandwidth(Kind kind, AlgorithmProtocol how) const
+{
+    const Tables& tables = TablesOf(m_version);
+    const bool tree = how.algorithm == Algorithm::TREE;
+    const bool single = m_shape.hosts <= 1;
+    const uint32_t column = std::min(m_shape.hosts, 3u) - 1;
+    const auto generation = static_cast<uint32_t>(m_environment.gpu);
+    const double paths =
+        single ? m_environment.hostPaths : std::max(1.0, m_environment.pathsPerNic * m_shape.nics);
+    double rate = single ? m_environment.hostPathGBps : m_environment.netPathGBps;
+    if (tree && m_shape.hosts == 2)
+    {
+        rate = m_environment.netTreeIntraGBps;
+    }
+    double bus = paths * rate;
+    if (tables.capped && generation >= 1)
+    {
+        bus = std::min(bus, generation == 1 ? 235.0 : 370.0);
+    }
+    if (tree)
+    {
+        bus = std::min(bus * .92, paths * TREE_CHANNEL[generation][column]);
+    }
+    if (how.protocol == Protocol::LL)
+    {
+        const bool reduces = kind == Kind::ALL_REDUCE || kind == Kind::REDUCE;
+        const double part = tables.ringLl == .25 && single && !reduces ? 1.0 / 3 : tables.ringLl;
+        bus = std::min(LargestLl(tables, m_environment, m_shape), bus * (tree ? 1 / 3.8 : part));
+    }
+    else if (how.protocol == Protocol::LL128)
+    {
+        const bool alone = m_shape.localRanks < 2 && m_version < 223;
+        const double part = tree ? (single ? 7.0 / 9 : 120.0 / 128) : (alone ? .7 : .92);
+        const double channel =
+            tree ? TREE_LL128_CHANNEL[generation][column] : RING_LL128_CHANNEL[generation];
+        bus = std::min(bus * part, paths * channel);
+    }
+    return bus * (tree ? .5 : static_cast<double>(m_shape.ranks) / RingSteps(kind, m_shape.ranks));
+}
+
+double NcclTuner::GetLatency(Kind kind, AlgorithmProtocol how) const
+{
+    const Tables& tables = TablesOf(m_version);
+    const uint32_t row = how.algorithm == Algorithm::TREE ? 0 : 1;
+    const uint32_t protocol = ProtocolIndex(how.protocol);
+    const bool several = m_shape.hosts > 1;
+    double intra = tables.nvlink[row][protocol];
+    if (several && how.protocol == Protocol::LL)
+    {
+        intra *= tables.intraLlBetween;
+    }
+    const bool alone = m_shape.localRanks < 2 && m_version >= 223;
+    const double inter = tables.net[alone ? 0 : row][protocol];
+    double latency = tables.base[row][protocol];
+    if (row == 0)
+    {
+        return latency + 2 * ((m_shape.localRanks - 1) * intra + FloorLog2(m_shape.hosts) * inter);
+    }
+    if (IsChain(kind))
+    {
+        return latency + (several ? tables.net : tables.nvlink)[1][protocol];
+    }
+    if (several && tables.netOverhead)
+    {
+        const double post = m_environment.cpu == CpuVendor::AMD ? 2.0 : 1.0;
+        intra = std::max(intra, how.protocol == Protocol::SIMPLE ? 3 * post : post);
+    }
+    const bool twice = kind == Kind::ALL_REDUCE || kind == Kind::BARRIER;
+    const uint32_t steps = RingSteps(kind, m_shape.ranks);
+    const uint32_t between = (twice ? 2 : 1) * (m_shape.hosts - 1);
+    return latency + (steps - between) * intra + between * inter;
+}
+
+std::optional<double> NcclTuner::GetTime(Kind kind, AlgorithmProtocol how, uint64_t bytes) const
+{
+    if (!IsEnabled(kind, how))
+    {
+        return std::nullopt;
+    }
+    const Tables& tables = TablesOf(m_version);
+    double bandwidth = GetBandwidth(kind, how);
+    double latency = GetLatency(kind, how);
+    const uint32_t size = FloorLog2(bytes >> 6);
+    if (how.algorithm == Algorithm::TREE && size < 23)
+    {
+        bandwidth *= TREE_CORRECTION[ProtocolIndex(how.protocol)][size];
+    }
+    if (how.algorithm == Algorithm::RING && how.protocol == Protocol::SIMPLE && m_shape.hosts > 1 &&
+        kind == Kind::ALL_REDUCE)
+    {
+        // "Plateau effect of ring": from 4 KiB a rank on, later from 64 B a rank and channel on.
+        const uint64_t least =
+            m_version < 218 ? uint64_t{4096} * m_shape.ranks
+                            : uint64_t{64} * m_shape.ranks * NcclChannels(m_environment, m_shape);
+        const bool hopper = m_environment.gpu >= GpuGeneration::HOPPER;
+        const bool volta = m_environment.gpu == GpuGeneration::VOLTA;
+        if (bytes >= least)
+        {
+            latency *= volta ? 1.9 : hopper ? tables.plateauHopper : tables.ringPlateau;
+        }
+    }
+    return latency + static_cast<double>(bytes) / (1000 * bandwidth);
+}
+
+AlgorithmProtocol NcclTuner::Choose(Kind kind, uint64_t bytes) const
+{
+    AlgorithmProtocol best;
+    std::optional<double> least;
+    for (const Algorithm algorithm : {Algorithm::TREE, Algorithm::RING})
+    {
+        for (const Protocol protocol : {Protocol::LL, Protocol::LL128, Protocol::SIMPLE})
+        {
+            const AlgorithmProtocol how{algorithm, protocol};
+            const std::optional<double> time = GetTime(kind, how, bytes);
+            if (time && (!least || *time < *least))
+            {
+                least = time;
+                best = how;
+            }
+        }
+    }
+    return best;
+}
+
+} // namespace echo
+} // namespace ns3

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_NCCL_TUNER_H
+#define ECHO_NCCL_TUNER_H
+
+#include "echo-machine-profile.h"
+
+#include "ns3/echo-collective-algorithm.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace ns3
+{
+namespace echo
+{
+
+/** An algorithm with a protocol. */
+struct AlgorithmProtocol
+{
+    CollectiveAlgorithmKind algorithm{CollectiveAlgorithmKind::RING};
+    CollectiveProtocol protocol{CollectiveProtocol::SIMPLE};
+
+    friend bool operator==(const AlgorithmProtocol& a, const AlgorithmProtocol& b)
+    {
+        return a.algorithm == b.algorithm && a.protocol == b.protocol;
+    }
+};
+
+/**
+ * NCCL's own cost model, by which NCCL picks algorithm and protocol: latency times count plus bytes
+ * over bandwidth, with the constants of src/graph/tuning.cc (read at v2.10.3, v2.18.3, v2.19.1,
+ * v2.22.3 and v2.23.4; a version between uses the newest of these not newer). Ring and tree with
+ * LL, LL128 and Simple; CollNet, NVLS and PAT are not represented.
+ */
+class NcclTuner
+{
+  public:
+    /** @throws InputError if the version is not "major.minor" from 2.8 on */
+    NcclTuner(const NcclEnvironment& environment, const GroupShape& shape);
+
+    /**
+     * @return microseconds that NCCL expects; nothing if it does not use that combination
+     * @param bytes as nccl-tests counts size
+     */
+    std::optional<double> GetTime(CollectiveKind kind, AlgorithmProtocol how, uint64_t bytes) const;
+    /**
+     * @return what NCCL picks for a kind that has rings (all but all-to-all and send/recv); the
+     *         first of equals in the order tree, ring, and LL, LL128, Simple
+     */
+    AlgorithmProtocol Choose(CollectiveKind kind, uint64_t bytes) const;
+
+  private:
+    double GetBandwidth(CollectiveKind kind, AlgorithmProtocol how) const;
+    double GetLatency(CollectiveKind kind, AlgorithmProtocol how) const;
+    bool IsEnabled(CollectiveKind kind, AlgorithmProtocol how) const;
+
+    NcclEnvironment m_environment;
+    GroupShape m_shape;
+    uint32_t m_version; //!< 100 * major + minor
+};
+
+/** @return 100 * major + minor of "2.22" or "2.22.3" @throws InputError otherwise or below 2.8 */
+uint32_t ParseNcclVersion(const std::string& text);
+
+/** @return the largest whole k with 2^k <= @p value (0 for 0) */
+uint32_t FloorLog2(uint64_t value);
+
+/** @return the channels that a collective on this shape gets at most */
+uint32_t NcclChannels(const NcclEnvironment& environment, const GroupShape& shape);
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_NCCL_TUNER_H */

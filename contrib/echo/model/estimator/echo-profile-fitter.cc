@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-profile-fitter.h"
+
+#include "echo-nccl-tuner.h"
+#include "echo-profile-residuals.h"
+#include "echo-white-box-terms.h"
+
+#include "ns3/echo-error.h"
+
+#include <algorithm>
+#include <ceres/ceres.h>
+#include <cmath>
+#include <set>
+#include <string>
+#include <tuple>
+
+namespace ns3
+{
+namespace echo
+{
+
+namespace
+{
+
+constexpr double ROW_ERROR = 0.05; //!< what a row is believed to be off by, and the loss's knee
+
+/** One row's log error as a function of the logarithms of the free constants. */
+class RowResidual
+{
+  public:
+    RowResidual(const MachineProfile& profile, const Measurement& row)
+        : m_profile(profile),
+          m_shape(EvenShape(row.ranks, row.hosts, profile.nicsPerHost)),
+          m_logTime(std::log(TimeOf(row)))
+    {
+        m_query.kind = row.kind;
+        m_query.bytes = static_cast<double>(row.bytes);
+        m_query.betweenHosts = row.hosts > 1;
+        m_query.oneThread = row.oneThread;
+        const bool pairwise =
+            row.kind == CollectiveKind::ALL_TO_ALL || row.kind == CollectiveKind::SEND_RECV;
+        m_query.how = pairwise ? AlgorithmProtocol{CollectiveAlgorithmKind::PAIRWISE,
+                                                   CollectiveProtocol::SIMPLE}
+                               : NcclTuner(profile.nccl, m_shape).Choose(row.kind, row.bytes);
+    }
+
+    bool operator()(double const* const* logs, double* residual) const
+    {
+        const auto& infos = GetConstantInfos();
+        MachineProfile profile = m_profile;
+        for (size_t i = 0; i < infos.size(); ++i)
+        {
+            infos[i].access(profile.constants) = std::exp(logs[0][i]);
+        }
+        const double time = EvaluateWhiteBox(profile, m_shape, m_query).GetTotal();
+        residual[0] = std::log(time) - m_logTime;
+        return std::isfinite(residual[0]);
+    }
+
+  private:
+    MachineProfile m_profile; //!< structure
+    GroupShape m_shape;
+    CostQuery m_query;
+    double m_logTime; //!< of the measurement
+};
+
+/** Each constant's distance from its prior, in spreads. */
+class PriorResidual
+{
+  public:
+    PriorResidual(std::vector<double> logs) : m_logs(std::move(logs))
+    {
+    }
+
+    bool operator()(double const* const* logs, double* residuals) const
+    {
+        const auto& infos = GetConstantInfos();
+        for (size_t i = 0; i < infos.size(); ++i)
+        {
+            residuals[i] = ROW_ERROR * (logs[0][i] - m_logs[i]) / infos[i].spread;
+        }
+        return true;
+    }
+
+  private:
+    std::vector<double> m_logs; //!< of the prior
+};
+
+template <typename Functor>
+ceres::CostFunction* MakeCost(Functor* functor, int residuals)
+{
+    auto* cost = new ceres::DynamicNumericDiffCostFunction<Functor, ceres::CENTRAL>(functor);
+    cost->AddParameterBlock(static_cast<int>(GetConstantInfos().size()));
+    cost->SetNumResiduals(residuals);
+    return cost;
+}
+
+/** @return the value with four significant digits */
+double RoundConstant(double value)
+{
+    if (value <= 0)
+    {
+        return 0;
+    }
+    const double scale = std::pow(10.0, 3 - std::floor(std::log10(value)));
+    return std::round(value * scale) / scale;
+}
+
+/** Reducing shows only where the rows have operations that reduce and such that do not. */
+bool TellReduction(const std::vector<Measurement>& rows)
+{
+    std::set<bool> reduces;
+    for (const Measurement& row : rows)
+    {
+        reduces.insert(row.kind == CollectiveKind::ALL_REDUCE ||
+                       row.kind == CollectiveKind::REDUCE_SCATTER ||
+                       row.kind == CollectiveKind::REDUCE);
+    }
+    return reduces.size() == 2;
+}
+
+void AddStatistics(MachineProfile& profile, const std::vector<Measurement>& rows)
+{
+    const std::vector<double> estimates = EstimateRows(profile, rows);
+    profile.ranges = ComputeRanges(rows);
+    profile.residuals = ComputeResiduals(rows, estimates, LARGE_BYTES);
+    for (const auto& statistics : ComputeResiduals(rows, estimates, 0))
+    {
+        profile.residuals.push_back(statistics);
+    }
+}
+
+} // namespace
+
+ProfileFitter::ProfileFitter(MachineProfile prior) : m_prior(std::move(prior))
+{
+}
+
+ProfileFitter::Result ProfileFitter::Fit(const std::vector<Measurement>& rows) const
+{
+    if (rows.empty())
+    {
+        throw InputError({}, "no measurements that count", "some");
+    }
+    const auto& infos = GetConstantInfos();
+    Result result;
+    result.profile = m_prior;
+    MachineConstants& constants = result.profile.constants;
+    std::vector<int> fixed;
+    std::vector<double> logs;
+    for (size_t i = 0; i < infos.size(); ++i)
+    {
+        double& value = infos[i].access(constants);
+        if (&value == &constants.reductionUsPerMiB)
+        {
+            if (!TellReduction(rows))
+            {
+                fixed.push_back(static_cast<int>(i));
+            }
+            else if (value <= 0)
+            {
+                value = 0.1;
+            }
+        }
+        logs.push_back(std::log(std::max(value, 1e-9)));
+    }
+    const std::vector<double> prior = logs;
+
+    ceres::Problem problem;
+    problem.AddParameterBlock(logs.data(), static_cast<int>(logs.size()));
+    for (const Measurement& row : rows)
+    {
+        problem.AddResidualBlock(MakeCost(new RowResidual(result.profile, row), 1),
+                                 new ceres::SoftLOneLoss(ROW_ERROR),
+                                 logs.data());
+    }
+    problem.AddResidualBlock(
+        MakeCost(new PriorResidual(prior), static_cast<int>(logs.size())), nullptr, logs.data());
+    for (size_t i = 0; i < infos.size(); ++i)
+    {
+        problem.SetParameterLowerBound(
+            logs.data(), static_cast<int>(i), std::log(std::max(infos[i].least, 1e-9)));
+        problem.SetParameterUpperBound(logs.data(), static_cast<int>(i), std::log(infos[i].most));
+    }
+    if (!fixed.empty())
+    {
+        problem.SetManifold(logs.data(),
+                            new ceres::SubsetManifold(static_cast<int>(logs.size()), fixed));
+    }
+    ceres::Solver::Options options;
+    options.max_num_iterations = 200;
+    options.num_threads = 1;
+    options.logging_type = ceres::SILENT;
+    ceres::Solver::Summary summary;
+    ceres::Solve(options, &problem, &summary);
+
+    result.cost = summary.final_cost;
+    for (size_t i = 0; i < infos.size(); ++i)
+    {
+        double& value = infos[i].access(constants);
+        const bool untouched = &value == &constants.reductionUsPerMiB && !fixed.empty();
+        value = untouched ? m_prior.constants.reductionUsPerMiB : RoundConstant(std::exp(logs[i]));
+    }
+    AddStatistics(result.profile, rows);
+    return result;
+}
+
+std::vector<HeldOutScale> LeaveOneScaleOut(const ProfileFitter& fitter,
+                                           const std::vector<Measurement>& rows)
+{
+    using Scale = std::tuple<CollectiveKind, uint32_t, uint32_t>;
+    const auto scaleOf = [](const Measurement& row) {
+        return Scale{row.kind, row.ranks, row.hosts};
+    };
+    std::set<Scale> scales;
+    for (const Measurement& row : rows)
+    {
+        scales.insert(scaleOf(row));
+    }
+    std::vector<HeldOutScale> result;
+    if (scales.size() < 2)
+    {
+        return result;
+    }
+    for (const Scale& scale : scales)
+    {
+        std::vector<Measurement> kept;
+        std::vector<Measurement> held;
+        for (const Measurement& row : rows)
+        {
+            (scaleOf(row) == scale ? held : kept).push_back(row);
+        }
+        const MachineProfile profile = fitter.Fit(kept).profile;
+        const std::vector<double> estimates = EstimateRows(profile, held);
+        HeldOutScale out;
+        for (const auto& [minBytes, statistics] :
+             {std::make_pair(LARGE_BYTES, &out.large), std::make_pair(uint64_t{0}, &out.all)})
+        {
+            const auto computed = ComputeResiduals(held, estimates, minBytes);
+            if (!computed.empty())
+            {
+                *statistics = computed.front();
+            }
+        }
+        std::tie(out.all.kind, out.all.ranks, out.all.hosts) = scale;
+        result.push_back(out);
+    }
+    return result;
+}
+
+} // namespace echo
+} // namespace ns3

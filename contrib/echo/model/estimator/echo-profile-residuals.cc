@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-profile-residuals.h"
+
+#include "echo-nccl-selector.h"
+#include "echo-white-box-cost-model.h"
+
+#include "ns3/string.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+namespace ns3
+{
+namespace echo
+{
+
+namespace
+{
+
+using Scale = std::tuple<CollectiveKind, uint32_t, uint32_t>;
+
+/** @return the value below which @p part of the sorted values lie */
+double Quantile(const std::vector<double>& sorted, double part)
+{
+    const auto rank = static_cast<size_t>(std::ceil(part * static_cast<double>(sorted.size())));
+    return sorted[std::max<size_t>(rank, 1) - 1];
+}
+
+} // namespace
+
+std::vector<double> EstimateRows(const MachineProfile& profile,
+                                 const std::vector<Measurement>& rows,
+                                 const std::string& rule)
+{
+    const auto shared = std::make_shared<const MachineProfile>(profile);
+    const auto model = CreateObject<WhiteBoxCostModel>();
+    model->SetProfile(shared);
+    const auto selector = CreateObject<NcclSelector>();
+    selector->SetAttribute("Rule", StringValue(rule));
+    selector->SetCostModel(model);
+    std::vector<double> estimates;
+    for (const Measurement& row : rows)
+    {
+        const GroupShape shape = EvenShape(row.ranks, row.hosts, profile.nicsPerHost);
+        CollectiveSpec spec;
+        spec.kind = row.kind;
+        spec.bytes = row.bytes;
+        const CollectiveChoice choice = selector->SelectFor(spec, shape);
+        CostQuery query;
+        query.kind = row.kind;
+        query.bytes = static_cast<double>(row.bytes);
+        query.how = {choice.algorithm, choice.protocol};
+        query.betweenHosts = row.hosts > 1;
+        query.oneThread = row.oneThread;
+        estimates.push_back(EvaluateWhiteBox(profile, shape, query).GetTotal());
+    }
+    return estimates;
+}
+
+ResidualStatistics SummariseErrors(std::vector<double> errors)
+{
+    ResidualStatistics statistics;
+    statistics.rows = static_cast<uint32_t>(errors.size());
+    if (errors.empty())
+    {
+        return statistics;
+    }
+    double sum = 0;
+    for (double& error : errors)
+    {
+        error = 100 * std::abs(error);
+        sum += error;
+    }
+    std::sort(errors.begin(), errors.end());
+    statistics.meanPercent = sum / static_cast<double>(errors.size());
+    statistics.medianPercent = Quantile(errors, 0.5);
+    statistics.p90Percent = Quantile(errors, 0.9);
+    statistics.worstPercent = errors.back();
+    return statistics;
+}
+
+std::vector<ResidualStatistics> ComputeResiduals(const std::vector<Measurement>& rows,
+                                                 const std::vector<double>& estimates,
+                                                 uint64_t minBytes)
+{
+    std::map<Scale, std::vector<double>> errors;
+    for (size_t i = 0; i < rows.size(); ++i)
+    {
+        if (rows[i].bytes >= minBytes)
+        {
+            errors[{rows[i].kind, rows[i].ranks, rows[i].hosts}].push_back(
+                estimates[i] / TimeOf(rows[i]) - 1);
+        }
+    }
+    std::vector<ResidualStatistics> result;
+    for (const auto& [scale, values] : errors)
+    {
+        ResidualStatistics statistics = SummariseErrors(values);
+        std::tie(statistics.kind, statistics.ranks, statistics.hosts) = scale;
+        statistics.minBytes = minBytes;
+        result.push_back(statistics);
+    }
+    return result;
+}
+
+std::vector<CalibratedRange> ComputeRanges(const std::vector<Measurement>& rows)
+{
+    std::map<CollectiveKind, CalibratedRange> ranges;
+    for (const Measurement& row : rows)
+    {
+        const uint32_t local = EvenShape(row.ranks, row.hosts, 1).localRanks;
+        const CalibratedRange single{row.kind,
+                                     row.bytes,
+                                     row.bytes,
+                                     row.ranks,
+                                     row.ranks,
+                                     row.hosts,
+                                     row.hosts,
+                                     local,
+                                     local};
+        const auto [it, added] = ranges.emplace(row.kind, single);
+        CalibratedRange& range = it->second;
+        range.minBytes = std::min(range.minBytes, row.bytes);
+        range.maxBytes = std::max(range.maxBytes, row.bytes);
+        range.minRanks = std::min(range.minRanks, row.ranks);
+        range.maxRanks = std::max(range.maxRanks, row.ranks);
+        range.minHosts = std::min(range.minHosts, row.hosts);
+        range.maxHosts = std::max(range.maxHosts, row.hosts);
+        range.minLocalRanks = std::min(range.minLocalRanks, local);
+        range.maxLocalRanks = std::max(range.maxLocalRanks, local);
+    }
+    std::vector<CalibratedRange> result;
+    for (const auto& [kind, range] : ranges)
+    {
+        result.push_back(range);
+    }
+    return result;
+}
+
+MachineProfile MakePriorProfile(const NcclEnvironment& nccl, double gpuGBps, double nicGBps)
+{
+    MachineProfile profile;
+    profile.nccl = nccl;
+    MachineConstants& constants = profile.constants;
+    constants.setupUs = 5;
+    constants.setupPerChannelUs = 0.2;
+    constants.hostIssueUs = 3;
+    constants.gpuGBps = gpuGBps;
+    constants.nicGBps = nicGBps;
+    constants.llChannelGBps = 3;
+    constants.treeBandwidthFactor = 1;
+    constants.treeChunkUs = 2;
+    constants.ringTail = 0.25;
+    constants.overlapExponent = 1.5;
+    constants.reductionUsPerMiB = 0;
+    constants.peerUs = 1;
+    constants.pairwiseEfficiency = 0.9;
+    // 4 of 8 bytes, 120 of 128 bytes and all bytes are payload.
+    constants.protocols[0] = {0.6, 5.0, 0.5, 0.5};
+    constants.protocols[1] = {1.25, 8.5, 0.9375, 0.9375};
+    constants.protocols[2] = {3.4, 14.0, 1, 1};
+    return profile;
+}
+
+} // namespace echo
+} // namespace ns3

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_PROFILE_RESIDUALS_H
+#define ECHO_PROFILE_RESIDUALS_H
+
+#include "echo-machine-profile.h"
+#include "echo-measurement.h"
+
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+/**
+ * @return the estimates of rows, microseconds, each by the choice of a selector
+ * @param rule of NcclSelector: profile, tuner, tuner-exactly, least-cost
+ */
+std::vector<double> EstimateRows(const MachineProfile& profile,
+                                 const std::vector<Measurement>& rows,
+                                 const std::string& rule = "profile");
+
+/** @return statistics of absolute errors (estimate / measured - 1) of one operation and scale */
+ResidualStatistics SummariseErrors(std::vector<double> errors);
+
+/**
+ * @return statistics of the rows of at least @p minBytes, by operation and scale
+ * @param estimates microseconds, by row
+ */
+std::vector<ResidualStatistics> ComputeResiduals(const std::vector<Measurement>& rows,
+                                                 const std::vector<double>& estimates,
+                                                 uint64_t minBytes);
+
+/** @return the ranges that the rows span, by operation */
+std::vector<CalibratedRange> ComputeRanges(const std::vector<Measurement>& rows);
+
+/** Rows from which on errors are stated first: below, launch time and clocks decide. */
+constexpr uint64_t LARGE_BYTES = 1048576;
+
+/**
+ * @return a profile before measuring: latencies in the order of NCCL's own table (tuning.cc), rates
+ *         as given, protocol efficiencies from their layout
+ * @param gpuGBps what a GPU should sustain to its host's others, one direction
+ * @param nicGBps what a NIC should sustain, one direction
+ */
+MachineProfile MakePriorProfile(const NcclEnvironment& nccl, double gpuGBps, double nicGBps);
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_PROFILE_RESIDUALS_H */

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-white-box-cost-model.h"
+
+#include "ns3/abort.h"
+#include "ns3/boolean.h"
+#include "ns3/echo-error.h"
+#include "ns3/echo-units.h"
+#include "ns3/log.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ns3
+{
+namespace echo
+{
+
+NS_LOG_COMPONENT_DEFINE("EchoWhiteBoxCostModel");
+NS_OBJECT_ENSURE_REGISTERED(WhiteBoxCostModel);
+
+namespace
+{
+
+/** Bytes of an all-to-all-v that the busiest rank moves in its host, the busiest host outside. */
+void CountSplits(const CollectivePlan& plan, CostQuery& query)
+{
+    const GroupLayout& layout = *plan.layout;
+    const uint32_t ranks = layout.GetRanks();
+    const double nics = std::max(layout.nicsPerHost, 1u);
+    std::vector<double> inSent(ranks, 0);
+    std::vector<double> inReceived(ranks, 0);
+    std::vector<double> outSent(ranks, 0);
+    std::vector<double> outReceived(ranks, 0);
+    for (uint32_t source = 0; source < ranks; ++source)
+    {
+        for (uint32_t destination = 0; destination < ranks; ++destination)
+        {
+            if (source == destination)
+            {
+                continue;
+            }
+            const auto bytes = static_cast<double>(plan.splits.at(source).at(destination));
+            const bool inside = layout.hostOf[source] == layout.hostOf[destination];
+            (inside ? inSent : outSent)[source] += bytes;
+            (inside ? inReceived : outReceived)[destination] += bytes;
+        }
+    }
+    query.intraBytes = 0;
+    query.interBytes = 0;
+    for (const auto& host : layout.hosts)
+    {
+        double sent = 0;
+        double received = 0;
+        for (const uint32_t member : host)
+        {
+            query.intraBytes = std::max({query.intraBytes, inSent[member], inReceived[member]});
+            // One rank's bytes leave through one NIC.
+            query.interBytes =
+                std::max({query.interBytes, nics * outSent[member], nics * outReceived[member]});
+            sent += outSent[member];
+            received += outReceived[member];
+        }
+        query.interBytes = std::max({query.interBytes, sent, received});
+    }
+}
+
+std::string OutOf(const std::string& found, const std::string& least, const std::string& most)
+{
+    return found + ", calibrated " + (least == most ? "with " + least : least + " to " + most);
+}
+
+std::string OutOf(uint32_t found, uint32_t least, uint32_t most, const char* what)
+{
+    return OutOf(std::to_string(found) + what, std::to_string(least), std::to_string(most));
+}
+
+Time FromMicroseconds(double value)
+{
+    return PicoSeconds(static_cast<int64_t>(std::llround(value * 1e6)));
+}
+
+} // namespace
+
+CostQuery QueryOf(const CollectivePlan& plan)
+{
+    CostQuery query;
+    query.kind = plan.spec.kind;
+    query.bytes = static_cast<double>(plan.spec.bytes);
+    query.how = {plan.choice.algorithm, plan.choice.protocol};
+    query.channels = plan.choice.channels;
+    query.betweenHosts = plan.layout->GetHosts() > 1;
+    if (query.kind == CollectiveKind::ALL_TO_ALL_V && !plan.splits.empty())
+    {
+        CountSplits(plan, query);
+    }
+    return query;
+}
+
+TypeId WhiteBoxCostModel::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::echo::WhiteBoxCostModel")
+            .SetParent<CostModel>()
+            .SetGroupName("Echo")
+            .AddConstructor<WhiteBoxCostModel>()
+            .AddAttribute("IssueAsMeasured",
+                          "Kernels of a group on one host are issued as in the profile's "
+                          "measurements (by one thread, one after the other, if those were so); "
+                          "false: by one process a GPU, as in training",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&WhiteBoxCostModel::m_issueAsMeasured),
+                          MakeBooleanChecker());
+    return tid;
+}
+
+size_t WhiteBoxCostModel::KeyHash::operator()(const Key& key) const
+{
+    uint64_t hash = 0x9e3779b97f4a7c15u;
+    for (const uint64_t part : key)
+    {
+        hash ^= part;
+        hash *= 0xff51afd7ed558ccdu;
+        hash ^= hash >> 32;
+    }
+    return static_cast<size_t>(hash);
+}
+
+void WhiteBoxCostModel::SetProfile(MachineProfilePtr profile)
+{
+    m_profile = std::move(profile);
+    m_cache.clear();
+}
+
+void WhiteBoxCostModel::DoDispose()
+{
+    m_cache.clear();
+    m_profile = nullptr;
+    CostModel::DoDispose();
+}
+
+CostTerms WhiteBoxCostModel::GetTerms(const GroupShape& shape, CostQuery query) const
+{
+    query.oneThread = m_issueAsMeasured && m_profile->oneThreadPerHost && shape.hosts <= 1;
+    return EvaluateWhiteBox(*m_profile, shape, query);
+}
+
+std::string WhiteBoxCostModel::ExplainExtrapolation(CollectiveKind kind,
+                                                    uint64_t bytes,
+                                                    const GroupShape& shape) const
+{
+    const CalibratedRange* range = m_profile->FindRange(kind);
+    if (!range)
+    {
+        return std::string(ToString(kind)) + " is not calibrated in profile " + m_profile->name +
+               ": constants of its other operations";
+    }
+    if (shape.ranks < range->minRanks || shape.ranks > range->maxRanks)
+    {
+        return OutOf(shape.ranks, range->minRanks, range->maxRanks, " ranks");
+    }
+    if (shape.hosts < range->minHosts || shape.hosts > range->maxHosts)
+    {
+        return OutOf(shape.hosts, range->minHosts, range->maxHosts, " hosts");
+    }
+    if (shape.localRanks < range->minLocalRanks || shape.localRanks > range->maxLocalRanks)
+    {
+        return OutOf(shape.localRanks, range->minLocalRanks, range->maxLocalRanks, " ranks a host");
+    }
+    if (bytes < range->minBytes || bytes > range->maxBytes)
+    {
+        return OutOf(
+            FormatBytes(bytes), FormatBytes(range->minBytes), FormatBytes(range->maxBytes));
+    }
+    return "";
+}
+
+CostBreakdown WhiteBoxCostModel::Compute(const GroupShape& shape,
+                                         const CostQuery& query,
+                                         uint64_t bytes) const
+{
+    const CostTerms terms = GetTerms(shape, query);
+    CostBreakdown cost;
+    cost.intra = FromMicroseconds(terms.intra);
+    cost.inter = FromMicroseconds(terms.inter);
+    cost.reduction = FromMicroseconds(terms.reduction);
+    cost.synchronisation = FromMicroseconds(terms.synchronisation);
+    // Set-up takes what rounding leaves, so that the total is the rounded total and never falls.
+    cost.setup = FromMicroseconds(terms.GetTotal()) - cost.GetTotal();
+    cost.reason = ExplainExtrapolation(query.kind, bytes, shape);
+    cost.extrapolated = !cost.reason.empty();
+    return cost;
+}
+
+CostBreakdown WhiteBoxCostModel::Estimate(const CollectivePlan& plan) const
+{
+    NS_ABORT_MSG_IF(!m_profile, "WhiteBoxCostModel needs SetProfile before Estimate");
+    const GroupShape shape = ShapeOf(*plan.layout);
+    if (plan.spec.kind == CollectiveKind::ALL_TO_ALL_V)
+    {
+        return Compute(shape, QueryOf(plan), plan.spec.bytes);
+    }
+    const Key key{(uint64_t{static_cast<uint8_t>(plan.spec.kind)} << 48) |
+                      (uint64_t{static_cast<uint8_t>(plan.choice.algorithm)} << 40) |
+                      (uint64_t{static_cast<uint8_t>(plan.choice.protocol)} << 32) |
+                      plan.choice.channels,
+                  plan.spec.bytes,
+                  (uint64_t{shape.ranks} << 32) | shape.hosts,
+                  (uint64_t{shape.localRanks} << 32) | shape.nics};
+    if (const auto it = m_cache.find(key); it != m_cache.end())
+    {
+        return it->second;
+    }
+    constexpr size_t MOST_ENTRIES = 65536;
+    if (m_cache.size() >= MOST_ENTRIES)
+    {
+        m_cache.clear();
+    }
+    return m_cache.emplace(key, Compute(shape, QueryOf(plan), plan.spec.bytes)).first->second;
+}
+
+} // namespace echo
+} // namespace ns3

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_WHITE_BOX_COST_MODEL_H
+#define ECHO_WHITE_BOX_COST_MODEL_H
+
+#include "echo-cost-model.h"
+#include "echo-machine-profile.h"
+#include "echo-white-box-terms.h"
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <unordered_map>
+
+namespace ns3
+{
+namespace echo
+{
+
+/**
+ * Costs from a calibrated profile by the white-box formulas (echo-white-box-terms.h).
+ *
+ * An estimate for bytes, ranks, hosts or ranks a host outside the measured range of its operation,
+ * or for an operation that was not measured, is marked extrapolated with the reason; it still
+ * follows the structure of the algorithm with the constants of the machine.
+ */
+class WhiteBoxCostModel : public CostModel
+{
+  public:
+    static TypeId GetTypeId();
+    /** To be called before the first estimate. */
+    void SetProfile(MachineProfilePtr profile);
+
+    MachineProfilePtr GetProfile() const
+    {
+        return m_profile;
+    }
+
+    CostBreakdown Estimate(const CollectivePlan& plan) const override;
+
+    /**
+     * @return the terms of a query, without the marks; what Estimate rounds to picoseconds
+     * @param shape the group's plain numbers
+     */
+    CostTerms GetTerms(const GroupShape& shape, CostQuery query) const;
+    /** @return why an estimate is outside the measured range; empty if it is inside */
+    std::string ExplainExtrapolation(CollectiveKind kind,
+                                     uint64_t bytes,
+                                     const GroupShape& shape) const;
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    /// kind, algorithm, protocol, channels; bytes; ranks, hosts; local ranks, NICs
+    using Key = std::array<uint64_t, 4>;
+
+    struct KeyHash
+    {
+        size_t operator()(const Key& key) const;
+    };
+
+    CostBreakdown Compute(const GroupShape& shape, const CostQuery& query, uint64_t bytes) const;
+
+    MachineProfilePtr m_profile;                                     //!< constants
+    bool m_issueAsMeasured{true};                                    //!< attribute IssueAsMeasured
+    mutable std::unordered_map<Key, CostBreakdown, KeyHash> m_cache; //!< never iterated
+};
+
+/** @return what the formulas ask of a plan */
+CostQuery QueryOf(const CollectivePlan& plan);
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_WHITE_BOX_COST_MODEL_H */

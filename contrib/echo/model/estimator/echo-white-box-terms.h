@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_WHITE_BOX_TERMS_H
+#define ECHO_WHITE_BOX_TERMS_H
+
+#include "echo-machine-profile.h"
+#include "echo-nccl-tuner.h"
+
+#include <cstdint>
+
+namespace ns3
+{
+namespace echo
+{
+
+/** The terms of one collective in microseconds; they add up. */
+struct CostTerms
+{
+    double setup{0};
+    double intra{0};
+    double inter{0};
+    double reduction{0};
+    double synchronisation{0};
+
+    double GetTotal() const
+    {
+        return setup + intra + inter + reduction + synchronisation;
+    }
+};
+
+/** What a collective asks of the formulas. */
+struct CostQuery
+{
+    CollectiveKind kind{CollectiveKind::ALL_REDUCE};
+    double bytes{0}; //!< as nccl-tests counts size; all-to-all-v: see intraBytes, interBytes
+    AlgorithmProtocol how;
+    uint32_t channels{0};     //!< 0: what NCCL gives
+    double intraBytes{-1};    //!< all-to-all-v: most that a rank sends or receives inside its host
+    double interBytes{-1};    //!< all-to-all-v: most that a host sends to or receives from others
+    bool betweenHosts{false}; //!< send/recv: the two are on different hosts
+    bool oneThread{false};    //!< one thread issues the kernels of all ranks (of one host)
+};
+
+/**
+ * The white-box formulas: the terms of the Echo paper (section 5, equation 1) worked out from
+ * NCCL's structure. n ranks on M hosts, k of them on one; c bytes a step and channel; C channels in
+ * use; a step takes l (intraStepUs, interStepUs); a channel's share of the links is b = e G / C_max
+ * inside hosts (gpuGBps) and B = e N nics / C_max between (nicGBps), e the protocol's efficiency; g
+ * is the grain (echo-nccl-chunks.h).
+ *
+ * - All: setup = setupUs + C setupPerChannelUs; the whole is at least hostIssueUs times the GPUs
+ *   that one thread issues.
+ * - Ring (all-reduce 2(n-1) steps, all-gather and reduce-scatter n-1): c = S / (n C). A piece of
+ *   data on its way takes P = sum over its hops of l + min(c, g) / rate; the slowest link takes L =
+ *   (steps + ringTail) c / rate. Together (P^q + L^q)^(1/q), q = overlapExponent: 1 if nothing
+ *   overlaps, infinite if the shorter hides behind the longer.
+ * - Tree (all-reduce): K = S / (C chunk) chunks go up and down the double binary tree (chains of k
+ *   in hosts, log2 M levels between): 2 ((k-1)(l + min(chunk, g)/b) + ceil(log2 M)(l + chunk/B))
+ *   for the first, and for each further one treeChunkUs + treeBandwidthFactor max(2 chunk/b, f
+ *   chunk/B), as a chain loads its links in both directions, and a host sends each byte f = 2
+ *   times (two hosts: once).
+ * - Broadcast, reduce: one chain of n-1 hops with K chunks: hops as in the ring plus (K-1) chunk /
+ *   slowest rate.
+ * - All-to-all, send/recv: l of the farthest peer + peerUs for each further one + the larger of
+ *   the bytes inside and between hosts over pairwiseEfficiency times G and N nics.
+ * - Barrier: an all-reduce of 8 B.
+ * - reduction = reductionUsPerMiB times the bytes that a rank reduces.
+ *
+ * The time never falls when bytes grow: where a larger chunk of the tree would shorten it, the time
+ * of fewer bytes with the smaller chunk holds.
+ *
+ * The paper's equations 2 to 5 as printed lack units and a term; this is not them but what they
+ * stand for: rounds become chunks and loops computed by NCCL's rules, and the parameters are a
+ * handful of constants of the machine instead of a table by chunk size.
+ */
+CostTerms EvaluateWhiteBox(const MachineProfile& profile,
+                           const GroupShape& shape,
+                           const CostQuery& query);
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_WHITE_BOX_TERMS_H */

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-nccl-tests-reader.h"
+
+#include "ns3/echo-error.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+namespace ns3
+{
+namespace echo
+{
+
+namespace
+{
+
+constexpr uint32_t NOT_FOUND = ~0u;
+
+std::vector<std::string> SplitWords(const std::string& line)
+{
+    std::istringstream in(line);
+    std::vector<std::string> words;
+    std::string word;
+    while (in >> word)
+    {
+        words.push_back(word);
+    }
+    return words;
+}
+
+std::vector<std::string> SplitCommas(const std::string& line)
+{
+    std::vector<std::string> cells;
+    std::istringstream in(line);
+    std::string cell;
+    while (std::getline(in, cell, ','))
+    {
+        const size_t begin = cell.find_first_not_of(" \t\r");
+        const size_t end = cell.find_last_not_of(" \t\r");
+        cells.push_back(begin == std::string::npos ? "" : cell.substr(begin, end - begin + 1));
+    }
+    if (!line.empty() && line.back() == ',')
+    {
+        cells.emplace_back();
+    }
+    return cells;
+}
+
+bool IsDigits(const std::string& text)
+{
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+        return std::isdigit(c) != 0;
+    });
+}
+
+/** "all_reduce_perf", "alltoall", "all-reduce": the operation; nothing if it is none. */
+std::optional<CollectiveKind> KindOf(std::string name)
+{
+    if (const size_t end = name.find("_perf"); end != std::string::npos)
+    {
+        name.resize(end);
+    }
+    std::replace(name.begin(), name.end(), '_', '-');
+    static const std::map<std::string, CollectiveKind> kinds{
+        {"all-reduce", CollectiveKind::ALL_REDUCE},
+        {"all-gather", CollectiveKind::ALL_GATHER},
+        {"reduce-scatter", CollectiveKind::REDUCE_SCATTER},
+        {"broadcast", CollectiveKind::BROADCAST},
+        {"reduce", CollectiveKind::REDUCE},
+        {"alltoall", CollectiveKind::ALL_TO_ALL},
+        {"all-to-all", CollectiveKind::ALL_TO_ALL},
+        {"sendrecv", CollectiveKind::SEND_RECV},
+        {"send-recv", CollectiveKind::SEND_RECV}};
+    const auto it = kinds.find(name);
+    return it == kinds.end() ? std::nullopt : std::make_optional(it->second);
+}
+
+/** Reads one text; the columns of the current table and what was said above it. */
+class NcclTestsParser
+{
+  public:
+    NcclTestsParser(const std::string& name, const NcclTestsHints& hints)
+        : m_name(name), m_hints(hints)
+    {
+    }
+
+    std::vector<Measurement> Parse(const std::string& text)
+    {
+        std::istringstream in(text);
+        std::string line;
+        while (std::getline(in, line))
+        {
+            ++m_line;
+            ParseLine(line);
+        }
+        if (m_rows.empty())
+        {
+            throw InputError({m_name, 0, ""},
+                             m_hasHeader ? "no row of measurements" : "no nccl-tests table",
+                             "output of an nccl-tests program or CSV with size_bytes,time_us");
+        }
+        return m_rows;
+    }
+
+  private:
+    [[noreturn]] void Fail(const std::string& found, const std::string& expected) const
+    {
+        throw InputError({m_name, m_line, ""}, found, expected);
+    }
+
+    void ParseLine(const std::string& line)
+    {
+        if (line.find("size_bytes") != std::string::npos)
+        {
+            StartCsv(SplitCommas(line));
+            return;
+        }
+        const bool comment = line.find_first_not_of(" \t") != std::string::npos &&
+                             line[line.find_first_not_of(" \t")] == '#';
+        if (m_csv && !comment)
+        {
+            const std::vector<std::string> cells = SplitCommas(line);
+            if (!cells.empty())
+            {
+                ParseRow(cells);
+            }
+            return;
+        }
+        std::string bare = line;
+        std::replace(bare.begin(), bare.end(), '#', ' ');
+        std::vector<std::string> words = SplitWords(comment ? bare : line);
+        if (ParseDescription(words))
+        {
+            return;
+        }
+        const auto has = [&words](const char* word) {
+            return std::find(words.begin(), words.end(), word) != words.end();
+        };
+        if (has("size") && has("count") && has("type") && has("time") && has("busbw"))
+        {
+            // "#wrong" names a column: the words of the line as it is, but for a leading '#'.
+            std::vector<std::string> names = SplitWords(line);
+            if (names.front() == "#")
+            {
+                names.erase(names.begin());
+            }
+            StartTable(names);
+            return;
+        }
+        if (!comment && words.size() >= 2 && IsDigits(words[0]) && IsDigits(words[1]))
+        {
+            if (!m_hasHeader)
+            {
+                Fail("numbers before a header line", "'size count type ... time algbw busbw'");
+            }
+            ParseRow(words);
+        }
+    }
+
+    /** Lines about the run; @return whether it was one. */
+    bool ParseDescription(const std::vector<std::string>& words)
+    {
+        if (words.size() >= 2 &&
+            (words[0] == "ngpus:" || words[0] == "nodes:" || words[0] == "op:"))
+        {
+            if (words[0] == "op:")
+            {
+                SetKind(words[1]);
+            }
+            else
+            {
+                (words[0] == "ngpus:" ? m_ranks : m_hosts) = ParseCount(words[1]);
+            }
+            return true;
+        }
+        if (words.size() >= 4 && words[0] == "Collective" && words[1] == "test" &&
+            words[2] == "starting:")
+        {
+            SetKind(words[3]);
+            return true;
+        }
+        if (words.size() >= 4 && words[0] == "nThread" && words[2] == "nGpus")
+        {
+            m_gpusPerThread = ParseCount(words[3]);
+            return true;
+        }
+        if (words.size() >= 6 && words[0] == "Rank" && IsDigits(words[1]))
+        {
+            const auto on = std::find(words.begin(), words.end(), "on");
+            if (on == words.end() || on + 1 == words.end())
+            {
+                Fail("a 'Rank' line without 'on HOST'", "'Rank N ... on HOST device D'");
+            }
+            if (!m_listed.emplace(ParseCount(words[1]), *(on + 1)).second)
+            {
+                Fail("rank " + words[1] + " twice", "one run in a file");
+            }
+            return true;
+        }
+        return false;
+    }
+
+    void SetKind(const std::string& name)
+    {
+        const auto kind = KindOf(name);
+        if (!kind)
+        {
+            Fail("operation '" + name + "'",
+                 "one of all_reduce, all_gather, reduce_scatter, broadcast, reduce, alltoall, "
+                 "sendrecv");
+        }
+        m_kind = kind;
+    }
+
+    void StartTable(const std::vector<std::string>& names)
+    {
+        m_hasHeader = true;
+        m_csv = false;
+        m_columns = static_cast<uint32_t>(names.size());
+        m_size = m_time = m_inPlace = m_wrong = NOT_FOUND;
+        m_op = m_ranksColumn = m_hostsColumn = m_threadColumn = NOT_FOUND;
+        for (uint32_t i = 0; i < m_columns; ++i)
+        {
+            if (names[i] == "size")
+            {
+                m_size = i;
+            }
+            else if (names[i] == "time")
+            {
+                (m_time == NOT_FOUND ? m_time : m_inPlace) = i;
+            }
+            else if (names[i] == "#wrong" && m_wrong == NOT_FOUND)
+            {
+                m_wrong = i;
+            }
+        }
+    }
+
+    void StartCsv(const std::vector<std::string>& names)
+    {
+        StartTable({});
+        m_csv = true;
+        m_columns = static_cast<uint32_t>(names.size());
+        const auto column = [&names](const char* name) {
+            const auto it = std::find(names.begin(), names.end(), name);
+            return it == names.end() ? NOT_FOUND : static_cast<uint32_t>(it - names.begin());
+        };
+        m_size = column("size_bytes");
+        m_time = column("time_us");
+        m_inPlace = column("time_us_inplace");
+        m_wrong = column("wrong");
+        m_op = column("op");
+        m_ranksColumn = column("ranks");
+        m_hostsColumn = column("hosts");
+        m_threadColumn = column("one_thread");
+        if (m_size == NOT_FOUND || m_time == NOT_FOUND)
+        {
+            Fail("a header without size_bytes or time_us", "both");
+        }
+    }
+
+    uint32_t ParseCount(const std::string& text) const
+    {
+        if (!IsDigits(text) || text.size() > 9)
+        {
+            Fail("'" + text + "'", "a whole number");
+        }
+        return static_cast<uint32_t>(std::strtoul(text.c_str(), nullptr, 10));
+    }
+
+    /** @return microseconds; 0 for a missing value */
+    double ParseTime(const std::string& text) const
+    {
+        if (text == "N/A" || text.empty())
+        {
+            return 0;
+        }
+        char* end = nullptr;
+        const double value = std::strtod(text.c_str(), &end);
+        if (*end != '\0' || !std::isfinite(value) || value < 0)
+        {
+            Fail("'" + text + "'", "a time in microseconds or N/A");
+        }
+        return value;
+    }
+
+    /** Whole numbers count wrong elements; older logs print the largest error instead. */
+    static uint64_t ParseWrong(const std::string& text)
+    {
+        return IsDigits(text) ? std::strtoull(text.c_str(), nullptr, 10) : 0;
+    }
+
+    void ParseRow(const std::vector<std::string>& cells)
+    {
+        if (cells.size() != m_columns)
+        {
+            Fail("a row of " + std::to_string(cells.size()) + " columns",
+                 std::to_string(m_columns) + " as in the header");
+        }
+        if (!IsDigits(cells[m_size]) || cells[m_size].size() > 18)
+        {
+            Fail("size '" + cells[m_size] + "'", "bytes");
+        }
+        Measurement row;
+        row.file = m_name;
+        row.line = m_line;
+        row.bytes = std::strtoull(cells[m_size].c_str(), nullptr, 10);
+        row.outOfPlaceUs = ParseTime(cells[m_time]);
+        row.inPlaceUs = m_inPlace == NOT_FOUND ? 0 : ParseTime(cells[m_inPlace]);
+        row.wrongElements = m_wrong == NOT_FOUND ? 0 : ParseWrong(cells[m_wrong]);
+        if (m_op != NOT_FOUND)
+        {
+            SetKind(cells[m_op]);
+        }
+        FillScale(row, cells);
+        m_rows.push_back(row);
+    }
+
+    void FillScale(Measurement& row, const std::vector<std::string>& cells)
+    {
+        std::optional<uint32_t> ranks = m_ranks;
+        std::optional<uint32_t> hosts = m_hosts;
+        if (!m_listed.empty())
+        {
+            std::set<std::string> names;
+            for (const auto& [rank, host] : m_listed)
+            {
+                names.insert(host);
+            }
+            ranks = static_cast<uint32_t>(m_listed.size());
+            hosts = static_cast<uint32_t>(names.size());
+        }
+        if (m_ranksColumn != NOT_FOUND)
+        {
+            ranks = ParseCount(cells[m_ranksColumn]);
+        }
+        if (m_hostsColumn != NOT_FOUND)
+        {
+            hosts = ParseCount(cells[m_hostsColumn]);
+        }
+        row.kind = Settle("operation", m_kind, m_hints.kind, "--op");
+        row.ranks = Settle("number of ranks", ranks, m_hints.ranks, "--log=FILE@ranks=N@hosts=M");
+        row.hosts = Settle("number of hosts", hosts, m_hints.hosts, "--log=FILE@ranks=N@hosts=M");
+        if (row.hosts == 0 || row.ranks < row.hosts)
+        {
+            Fail(std::to_string(row.ranks) + " ranks on " + std::to_string(row.hosts) + " hosts",
+                 "at least a rank a host");
+        }
+        if (m_threadColumn != NOT_FOUND)
+        {
+            row.oneThread = ParseCount(cells[m_threadColumn]) != 0;
+        }
+        else
+        {
+            row.oneThread = row.hosts == 1 && row.ranks > 1 && m_gpusPerThread == row.ranks;
+        }
+    }
+
+    /** @return what the log says, else the hint */
+    template <typename Value>
+    Value Settle(const std::string& what,
+                 const std::optional<Value>& said,
+                 const std::optional<Value>& hint,
+                 const std::string& option) const
+    {
+        if (!said && !hint)
+        {
+            Fail("no " + what, option);
+        }
+        if (said && hint && *said != *hint)
+        {
+            Fail("another " + what + " than " + option + " says", "the same");
+        }
+        return said ? *said : *hint;
+    }
+
+    std::string m_name;                       //!< file, for messages
+    NcclTestsHints m_hints;                   //!< from the user
+    uint32_t m_line{0};                       //!< 1-based
+    bool m_hasHeader{false};                  //!< of a table
+    bool m_csv{false};                        //!< the current table is CSV
+    uint32_t m_columns{0};                    //!< of the current table
+    uint32_t m_size{NOT_FOUND};               //!< column
+    uint32_t m_time{NOT_FOUND};               //!< column
+    uint32_t m_inPlace{NOT_FOUND};            //!< column
+    uint32_t m_wrong{NOT_FOUND};              //!< column
+    uint32_t m_op{NOT_FOUND};                 //!< column
+    uint32_t m_ranksColumn{NOT_FOUND};        //!< column
+    uint32_t m_hostsColumn{NOT_FOUND};        //!< column
+    uint32_t m_threadColumn{NOT_FOUND};       //!< column
+    std::optional<CollectiveKind> m_kind;     //!< said by the log
+    std::optional<uint32_t> m_ranks;          //!< said by the log
+    std::optional<uint32_t> m_hosts;          //!< said by the log
+    uint32_t m_gpusPerThread{1};              //!< said by the log
+    std::map<uint32_t, std::string> m_listed; //!< host by rank
+    std::vector<Measurement> m_rows;          //!< so far
+};
+
+} // namespace
+
+std::vector<Measurement> ReadNcclTestsText(const std::string& text,
+                                           const std::string& name,
+                                           const NcclTestsHints& hints)
+{
+    return NcclTestsParser(name, hints).Parse(text);
+}
+
+std::vector<Measurement> ReadNcclTests(const std::string& path, const NcclTestsHints& hints)
+{
+    std::error_code ignored;
+    std::ifstream in(path);
+    if (!in || std::filesystem::is_directory(path, ignored))
+    {
+        throw InputError({path, 0, ""}, "no readable file", "output of an nccl-tests program");
+    }
+    std::ostringstream text;
+    text << in.rdbuf();
+    return ReadNcclTestsText(text.str(), path, hints);
+}
+
+} // namespace echo
+} // namespace ns3

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_NCCL_TESTS_READER_H
+#define ECHO_NCCL_TESTS_READER_H
+
+#include "ns3/echo-measurement.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+/** What a user knows of a log that does not say so itself. */
+struct NcclTestsHints
+{
+    std::optional<CollectiveKind> kind;
+    std::optional<uint32_t> ranks;
+    std::optional<uint32_t> hosts;
+};
+
+/**
+ * Reads the output of an nccl-tests program as printed, or CSV.
+ *
+ * Printed: the columns are those that the header line ("size count type ... time algbw busbw ...")
+ * names, with or without in-place columns; "N/A" is a missing value; ranks and hosts come from the
+ * "Rank N ... on HOST device" lines, the threads from "# nThread T nGpus G", the operation from
+ * "Collective test starting: all_reduce_perf"; lines of other programs among them are skipped.
+ *
+ * CSV: a header line with size_bytes and time_us, optionally time_us_inplace, wrong, op, ranks,
+ * hosts, one_thread; "# ngpus: N", "# nodes: N" and "# op: NAME" above it hold for all rows.
+ *
+ * What a log says itself comes before the hints; a contradiction is refused.
+ *
+ * @throws InputError by file and line if it is neither, a row does not fit its header, a number is
+ *         none, or the operation, ranks or hosts are not known
+ */
+std::vector<Measurement> ReadNcclTests(const std::string& path, const NcclTestsHints& hints);
+/** As above, from text; @p name stands for the file in messages. */
+std::vector<Measurement> ReadNcclTestsText(const std::string& text,
+                                           const std::string& name,
+                                           const NcclTestsHints& hints);
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_NCCL_TESTS_READER_H */

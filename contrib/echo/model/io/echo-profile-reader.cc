@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-profile-reader.h"
+
+#include "ns3/echo-nccl-tuner.h"
+
+#include <cmath>
+#include <iomanip>
+#include <limits>
+#include <map>
+#include <sstream>
+
+namespace ns3
+{
+namespace echo
+{
+
+namespace
+{
+
+constexpr uint32_t FORMAT = 1;
+constexpr int64_t MOST_COUNT = 1 << 30;
+
+/** The group of a constant ("ll128" of "ll128.inter-step-us"); empty: none. */
+std::string GroupOf(const std::string& name)
+{
+    const size_t dot = name.find('.');
+    return dot == std::string::npos ? "" : name.substr(0, dot);
+}
+
+uint32_t GetCount(const YamlNode& node, const std::string& key, int64_t least = 1)
+{
+    return static_cast<uint32_t>(node.Get(key).AsInteger(least, MOST_COUNT));
+}
+
+double GetPositive(const YamlNode& node, const std::string& key)
+{
+    return node.Get(key).AsNumber(1e-6, 1e6);
+}
+
+void ReadNccl(const YamlNode& node, NcclEnvironment& nccl)
+{
+    const YamlNode version = node.Get("version");
+    nccl.version = version.AsString();
+    version.Parse<uint32_t>(ParseNcclVersion);
+    nccl.gpu = node.Get("gpu").Parse<GpuGeneration>(ParseGpuGeneration);
+    nccl.cpu = node.Get("cpu").Parse<CpuVendor>(ParseCpuVendor);
+    nccl.ll128BetweenHosts = node.Get("ll128-between-hosts").AsBool();
+    nccl.hostPaths = GetCount(node, "host-paths");
+    nccl.hostPathGBps = GetPositive(node, "host-path-GBps");
+    nccl.hostChannels = GetCount(node, "host-channels");
+    nccl.pathsPerNic = GetPositive(node, "paths-per-nic");
+    nccl.netPathGBps = GetPositive(node, "net-path-GBps");
+    nccl.netTreeIntraGBps = GetPositive(node, "net-tree-intra-GBps");
+    nccl.channelsPerNic = GetPositive(node, "channels-per-nic");
+    nccl.largestChannelCount = GetCount(node, "largest-channel-count");
+    node.RefuseUnknownKeys();
+}
+
+void ReadConstants(const YamlNode& node, MachineConstants& constants)
+{
+    std::map<std::string, YamlNode> groups;
+    for (const ConstantInfo& info : GetConstantInfos())
+    {
+        const std::string name = info.name;
+        const std::string group = GroupOf(name);
+        if (group.empty())
+        {
+            info.access(constants) = node.Get(name).AsNumber(info.least, info.most);
+            continue;
+        }
+        const auto it = groups.emplace(group, node.Get(group)).first;
+        info.access(constants) =
+            it->second.Get(name.substr(group.size() + 1)).AsNumber(info.least, info.most);
+    }
+    node.RefuseUnknownKeys();
+    for (const auto& [name, group] : groups)
+    {
+        group.RefuseUnknownKeys();
+    }
+}
+
+CalibratedRange ReadRange(const YamlNode& node)
+{
+    CalibratedRange range;
+    range.kind = node.Get("operation").Parse<CollectiveKind>(ParseCollectiveKind);
+    const auto readPair = [&node](const std::string& key, auto& least, auto& most, auto read) {
+        const std::vector<YamlNode> ends = node.Get(key).GetEntries();
+        if (ends.size() != 2)
+        {
+            node.Get(key).Fail(std::to_string(ends.size()) + " entries", "least and most");
+        }
+        least = read(ends[0]);
+        most = read(ends[1]);
+        if (most < least)
+        {
+            ends[1].Fail("'" + ends[1].AsString() + "'", "at least the first");
+        }
+    };
+    const auto count = [](const YamlNode& entry) {
+        return static_cast<uint32_t>(entry.AsInteger(1, MOST_COUNT));
+    };
+    readPair("bytes", range.minBytes, range.maxBytes, [](const YamlNode& entry) {
+        return entry.AsBytes();
+    });
+    readPair("ranks", range.minRanks, range.maxRanks, count);
+    readPair("hosts", range.minHosts, range.maxHosts, count);
+    readPair("ranks-per-host", range.minLocalRanks, range.maxLocalRanks, count);
+    node.RefuseUnknownKeys();
+    return range;
+}
+
+ResidualStatistics ReadResidual(const YamlNode& node)
+{
+    ResidualStatistics residual;
+    residual.kind = node.Get("operation").Parse<CollectiveKind>(ParseCollectiveKind);
+    residual.ranks = GetCount(node, "ranks");
+    residual.hosts = GetCount(node, "hosts");
+    residual.minBytes = node.Get("from-bytes").AsBytes();
+    residual.rows = GetCount(node, "rows");
+    const double most = std::numeric_limits<double>::max();
+    residual.meanPercent = node.Get("mean-percent").AsNumber(0, most);
+    residual.medianPercent = node.Get("median-percent").AsNumber(0, most);
+    residual.p90Percent = node.Get("p90-percent").AsNumber(0, most);
+    residual.worstPercent = node.Get("worst-percent").AsNumber(0, most);
+    node.RefuseUnknownKeys();
+    return residual;
+}
+
+/** A text that YAML reads back the same. */
+std::string Quote(const std::string& text)
+{
+    std::string quoted = "\"";
+    for (const char c : text)
+    {
+        if (c == '\n' || c == '\t')
+        {
+            quoted += ' ';
+            continue;
+        }
+        quoted += (c == '"' || c == '\\') ? std::string("\\") + c : std::string(1, c);
+    }
+    return quoted + "\"";
+}
+
+/** Shortest decimal of up to six digits. */
+std::string Number(double value)
+{
+    std::ostringstream text;
+    text << std::setprecision(6) << value;
+    return text.str();
+}
+
+std::string Fixed(double value)
+{
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(2) << value;
+    return text.str();
+}
+
+void FormatNccl(std::ostream& out, const NcclEnvironment& nccl)
+{
+    out << "nccl:\n"
+        << "  version: " << Quote(nccl.version) << "   # whose tuner picks algorithm and protocol\n"
+        << "  gpu: " << ToString(nccl.gpu) << "\n"
+        << "  cpu: " << ToString(nccl.cpu) << "\n"
+        << "  ll128-between-hosts: " << (nccl.ll128BetweenHosts ? "true" : "false") << "\n"
+        << "  # inside one host: channels of NCCL's graph and the rate it takes each for; "
+           "channels\n"
+        << "  # that collectives get\n"
+        << "  host-paths: " << nccl.hostPaths << "\n"
+        << "  host-path-GBps: " << Number(nccl.hostPathGBps) << "\n"
+        << "  host-channels: " << nccl.hostChannels << "\n"
+        << "  # between hosts: the same for each NIC; the tree's rate inside hosts\n"
+        << "  paths-per-nic: " << Number(nccl.pathsPerNic) << "\n"
+        << "  net-path-GBps: " << Number(nccl.netPathGBps) << "\n"
+        << "  net-tree-intra-GBps: " << Number(nccl.netTreeIntraGBps) << "\n"
+        << "  channels-per-nic: " << Number(nccl.channelsPerNic) << "\n"
+        << "  largest-channel-count: " << nccl.largestChannelCount << "\n";
+}
+
+void FormatConstants(std::ostream& out, MachineConstants constants)
+{
+    out << "constants:\n";
+    std::string group;
+    for (const ConstantInfo& info : GetConstantInfos())
+    {
+        const std::string name = info.name;
+        const std::string mine = GroupOf(name);
+        if (mine != group)
+        {
+            out << "  " << mine << ":\n";
+            group = mine;
+        }
+        const std::string key = mine.empty() ? name : name.substr(mine.size() + 1);
+        const std::string line =
+            (mine.empty() ? "  " : "    ") + key + ": " + Number(info.access(constants));
+        out << std::left << std::setw(38) << line << " # " << info.help << "\n";
+    }
+}
+
+} // namespace
+
+MachineProfile ReadProfile(const YamlNode& root)
+{
+    root.RequireMap();
+    if (root.Get("echo-profile").AsInteger(0, MOST_COUNT) != FORMAT)
+    {
+        root.Get("echo-profile").Fail("another format", std::to_string(FORMAT));
+    }
+    MachineProfile profile;
+    profile.name = root.Get("name").AsString();
+    profile.hardware = root.GetString("hardware", "");
+    profile.source = root.GetString("source", "");
+    profile.fit = root.GetString("fit", "");
+    profile.nicsPerHost = GetCount(root, "nics-per-host", 0);
+    profile.oneThreadPerHost = root.GetBool("one-thread-per-host", false);
+    profile.selection = root.Get("selection").Parse<SelectionRule>(ParseSelectionRule);
+    ReadNccl(root.Get("nccl"), profile.nccl);
+    ReadConstants(root.Get("constants"), profile.constants);
+    if (root.Has("calibrated"))
+    {
+        for (const YamlNode& entry : root.Get("calibrated").GetEntries())
+        {
+            profile.ranges.push_back(ReadRange(entry));
+        }
+    }
+    if (root.Has("residuals"))
+    {
+        for (const YamlNode& entry : root.Get("residuals").GetEntries())
+        {
+            profile.residuals.push_back(ReadResidual(entry));
+        }
+    }
+    root.RefuseUnknownKeys();
+    return profile;
+}
+
+std::string FormatProfile(const MachineProfile& profile)
+{
+    std::ostringstream out;
+    out << "# Estimator profile, written by ./echo calibrate.\n"
+        << "echo-profile: " << FORMAT << "\n"
+        << "name: " << Quote(profile.name) << "\n"
+        << "hardware: " << Quote(profile.hardware) << "\n"
+        << "source: " << Quote(profile.source) << "\n"
+        << "fit: " << Quote(profile.fit) << "\n"
+        << "nics-per-host: " << profile.nicsPerHost << "\n"
+        << "# runs inside one host were issued by one thread for all GPUs\n"
+        << "one-thread-per-host: " << (profile.oneThreadPerHost ? "true" : "false") << "\n"
+        << "selection: " << ToString(profile.selection) << "\n";
+    FormatNccl(out, profile.nccl);
+    FormatConstants(out, profile.constants);
+    out << (profile.ranges.empty() ? "calibrated: []\n" : "calibrated:\n");
+    for (const CalibratedRange& range : profile.ranges)
+    {
+        out << "  - operation: " << ToString(range.kind) << "\n"
+            << "    bytes: [" << range.minBytes << ", " << range.maxBytes << "]\n"
+            << "    ranks: [" << range.minRanks << ", " << range.maxRanks << "]\n"
+            << "    hosts: [" << range.minHosts << ", " << range.maxHosts << "]\n"
+            << "    ranks-per-host: [" << range.minLocalRanks << ", " << range.maxLocalRanks
+            << "]\n";
+    }
+    out << "# absolute errors of the fit on its own rows, of that many bytes and more\n"
+        << (profile.residuals.empty() ? "residuals: []\n" : "residuals:\n");
+    for (const ResidualStatistics& residual : profile.residuals)
+    {
+        out << "  - {operation: " << ToString(residual.kind) << ", ranks: " << residual.ranks
+            << ", hosts: " << residual.hosts << ", from-bytes: " << residual.minBytes
+            << ", rows: " << residual.rows << ", mean-percent: " << Fixed(residual.meanPercent)
+            << ", median-percent: " << Fixed(residual.medianPercent)
+            << ", p90-percent: " << Fixed(residual.p90Percent)
+            << ", worst-percent: " << Fixed(residual.worstPercent) << "}\n";
+    }
+    return out.str();
+}
+
+} // namespace echo
+} // namespace ns3

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Max-min shares, exact progress, and messages as fluid.
+
+#include "network-rig.h"
+
+#include "ns3/echo-error.h"
+#include "ns3/echo-fluid-progress.h"
+#include "ns3/echo-max-min-solver.h"
+#include "ns3/echo-units.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+using namespace ns3;
+using namespace ns3::echo;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace
+{
+
+using Flows = std::vector<std::vector<uint32_t>>;
+
+std::vector<uint64_t> Shares(const std::vector<uint64_t>& capacities, const Flows& flows)
+{
+    MaxMinSolver solver;
+    for (const uint64_t capacity : capacities)
+    {
+        solver.AddLink(capacity);
+    }
+    for (const auto& links : flows)
+    {
+        solver.AddFlow(links.data(), static_cast<uint32_t>(links.size()));
+    }
+    solver.Solve();
+    std::vector<uint64_t> rates;
+    for (uint32_t flow = 0; flow < flows.size(); ++flow)
+    {
+        rates.push_back(solver.GetRate(flow));
+    }
+    for (uint32_t link = 0; link < capacities.size(); ++link)
+    {
+        EXPECT_LE(solver.GetAllocated(link), capacities[link]);
+    }
+    return rates;
+}
+
+TEST(MaxMinSolver, SharesByHand)
+{
+    // Three flows on one link: a third each, in whole bits per second.
+    EXPECT_THAT(Shares({100}, {{0}, {0}, {0}}), ElementsAre(33, 33, 33));
+    // Link 1 (8) is full first, at 4 each; flow 0 has what flow 1 leaves of link 0: 10 - 4.
+    EXPECT_THAT(Shares({10, 8}, {{0}, {0, 1}, {1}}), ElementsAre(6, 4, 4));
+    // Parking lot: one flow over all three links, one on each: half each.
+    EXPECT_THAT(Shares({10, 10, 10}, {{0, 1, 2}, {0}, {1}, {2}}), ElementsAre(5, 5, 5, 5));
+    // A slow access link: its flow stays at 1, the others share the rest of 10: 4.5 -> 4.
+    EXPECT_THAT(Shares({1, 10}, {{0, 1}, {1}, {1}}), ElementsAre(1, 4, 4));
+    // Three levels: 2 on link 0 at 1 each, then link 1 has 9 - 1 = 8 for two, then link 2 has
+    // 20 - 4 = 16 for one.
+    EXPECT_THAT(Shares({2, 9, 20}, {{0}, {0, 1}, {1}, {1, 2}, {2}}), ElementsAre(1, 1, 4, 4, 16));
+    EXPECT_TRUE(Shares({10}, {}).empty());
+}
+
+/** Small random problems, the same in every run. */
+class Lottery
+{
+  public:
+    explicit Lottery(uint64_t seed) : m_state(seed)
+    {
+    }
+
+    uint32_t Draw(uint32_t below)
+    {
+        m_state = m_state * 6364136223846793005ULL + 1442695040888963407ULL;
+        return static_cast<uint32_t>((m_state >> 33) % below);
+    }
+
+  private:
+    uint64_t m_state;
+};
+
+// What max-min fairness means: every flow crosses a link that is full, on which nobody has more.
+// Full up to the bits per second that do not divide: fewer than flows on the link.
+TEST(MaxMinSolver, EveryFlowHasABottleneckInWhateverOrder)
+{
+    for (uint64_t seed = 1; seed <= 200; ++seed)
+    {
+        Lottery lottery(seed);
+        std::vector<uint64_t> capacities(1 + lottery.Draw(12));
+        for (auto& capacity : capacities)
+        {
+            capacity = 1000 + lottery.Draw(4) * 777;
+        }
+        Flows flows(1 + lottery.Draw(30));
+        for (auto& links : flows)
+        {
+            std::vector<uint32_t> all(capacities.size());
+            std::iota(all.begin(), all.end(), 0);
+            for (uint32_t i = 0; i < all.size(); ++i)
+            {
+                std::swap(all[i], all[lottery.Draw(static_cast<uint32_t>(all.size()))]);
+            }
+            all.resize(1 + lottery.Draw(static_cast<uint32_t>(std::min<size_t>(all.size(), 5))));
+            links = all;
+        }
+        const std::vector<uint64_t> rates = Shares(capacities, flows);
+        for (uint32_t flow = 0; flow < flows.size(); ++flow)
+        {
+            const bool bottleneck =
+                std::any_of(flows[flow].begin(), flows[flow].end(), [&](uint32_t link) {
+                    uint64_t used = 0;
+                    uint64_t users = 0;
+                    uint64_t most = 0;
+                    for (uint32_t other = 0; other < flows.size(); ++other)
+                    {
+                        if (std::count(flows[other].begin(), flows[other].end(), link) > 0)
+                        {
+                            used += rates[other];
+                            ++users;
+                            most = std::max(most, rates[other]);
+                        }
+                    }
+                    return capacities[link] - used < users && most <= rates[flow];
+                });
+            EXPECT_TRUE(bottleneck) << "seed " << seed << " flow " << flow;
+        }
+        // Links and flows numbered backwards: the same shares.
+        std::vector<uint64_t> reversedCapacities(capacities.rbegin(), capacities.rend());
+        Flows reversed(flows.rbegin(), flows.rend());
+        for (auto& links : reversed)
+        {
+            for (auto& link : links)
+            {
+                link = static_cast<uint32_t>(capacities.size()) - 1 - link;
+            }
+        }
+        std::vector<uint64_t> backwards = Shares(reversedCapacities, reversed);
+        std::reverse(backwards.begin(), backwards.end());
+        EXPECT_EQ(backwards, rates) << "seed " << seed;
+    }
+}
+
+TEST(FluidProgress, IsExactAcrossRateChanges)
+{
+    FluidProgress progress;
+    progress.Start(1000, 0);
+    EXPECT_EQ(progress.GetEnd(), std::numeric_limits<int64_t>::max());
+    progress.SetRate(400000000000, 0); // 20 ps a byte
+    EXPECT_EQ(progress.GetEnd(), 20000);
+    progress.SetRate(100000000000, 10000); // half is left, at 80 ps a byte
+    EXPECT_EQ(progress.GetEnd(), 50000);
+    progress.SetRate(0, 30000);
+    EXPECT_EQ(progress.GetEnd(), std::numeric_limits<int64_t>::max());
+    progress.SetRate(400000000000, 100000); // a quarter is left: 250 B
+    EXPECT_EQ(progress.GetEnd(), 105000);
+    // A rate that divides nothing: 1 B at 3 b/s = 2.666... s.
+    progress.Start(1, 0);
+    progress.SetRate(3, 0);
+    EXPECT_EQ(progress.GetEnd(), 2666666666667);
+    // Large: 1 PiB at 100 Gb/s, 128-bit inside.
+    progress.Start(uint64_t{1} << 50, 7);
+    progress.SetRate(100000000000, 7);
+    EXPECT_EQ(progress.GetEnd(), 7 + (int64_t{1} << 50) * 80);
+}
+
+TEST(FluidProgress, ASequenceTakesAsLongAsOneMessage)
+{
+    // 1000 messages of 7 B at 3 Gb/s: 18,666.67 ps each; rounded up each, they would take 333 more.
+    FluidProgress progress;
+    progress.Start(7, 0);
+    progress.SetRate(3000000000, 0);
+    for (int i = 1; i < 1000; ++i)
+    {
+        progress.Continue(7, progress.GetEnd());
+    }
+    EXPECT_EQ(progress.GetEnd(), TxTime(7000, DataRate(3000000000)).GetPicoSeconds());
+}
+
+/** Sends messages straight over a FlowNetwork and keeps arrival times. */
+struct FlowRig : public NetworkRig
+{
+    explicit FlowRig(const SmallCluster& cluster) : NetworkRig(cluster)
+    {
+        flow = CreateObject<FlowNetwork>();
+        flow->Prepare(router, &records);
+    }
+
+    DeviceId Nic(uint32_t host) const
+    {
+        return topology->GetNics(HostId(host))[0];
+    }
+
+    void Send(uint32_t from, uint32_t to, uint64_t bytes, uint64_t label, Time at = Time())
+    {
+        const size_t index = arrivals.size();
+        arrivals.emplace_back(-1);
+        Simulator::Schedule(at, [=] {
+            flow->Send({Nic(from), Nic(to), bytes, label, 0, CollectiveId()},
+                       [=] { arrivals[index] = Simulator::Now().GetPicoSeconds(); });
+        });
+    }
+
+    std::vector<int64_t> arrivals; //!< ps; -1: not yet
+};
+
+// The contract: delays, and bytes at the least rate, rounded up to a picosecond.
+TEST(FlowNetwork, OneMessageOnAnIdlePathIsExact)
+{
+    for (const std::string rate : {"100Gbps", "400Gbps", "333Mbps", "7bps"})
+    {
+        for (const uint64_t bytes : {1u, 4096u, 1000003u})
+        {
+            SmallCluster cluster;
+            cluster.hostsPerLeaf = 4;
+            cluster.nicRate = rate;
+            cluster.uplinkRate = "800Gbps";
+            FlowRig rig(cluster);
+            rig.Send(0, 7, bytes, 1, NanoSeconds(5));
+            Simulator::Run();
+            // host0 - leaf0 - spine0 - leaf1 - host7: 4 links of 1 us
+            EXPECT_EQ(rig.arrivals[0],
+                      5000 + 4000000 + TxTime(bytes, DataRate(rate)).GetPicoSeconds());
+            EXPECT_EQ(rig.flow->GetTotals().liveFlows, 0u);
+        }
+    }
+}
+
+TEST(FlowNetwork, NeverDeliversFromInsideSend)
+{
+    SmallCluster cluster;
+    cluster.nicDelay = Time();
+    FlowRig rig(cluster);
+    bool inside = true;
+    bool delivered = false;
+    rig.flow->Send({rig.Nic(0), rig.Nic(1), 1, 0, 0, CollectiveId()}, [&] {
+        EXPECT_FALSE(inside);
+        delivered = true;
+    });
+    inside = false;
+    EXPECT_EQ(rig.flow->GetTotals().liveFlows, 1u);
+    Simulator::Run();
+    EXPECT_TRUE(delivered);
+}
+
+// Same pair and label: one after the other, 80 ps a byte; two labels: side by side at half the
+// rate. 1000 B alone take 80 ns.
+TEST(FlowNetwork, LabelsShareOrQueue)
+{
+    FlowRig queue{SmallCluster{}};
+    queue.Send(0, 1, 1000, 5);
+    queue.Send(0, 1, 1000, 5);
+    queue.Send(0, 1, 500, 5);
+    Simulator::Run();
+    EXPECT_THAT(queue.arrivals, ElementsAre(2080000, 2160000, 2200000));
+    Simulator::Destroy();
+
+    FlowRig share{SmallCluster{}};
+    share.Send(0, 1, 1000, 5);
+    share.Send(0, 1, 500, 6);
+    // Both at 50 Gb/s: the short one leaves at 80 ns; by then 500 B of the long one have left too,
+    // the other 500 B take 40 ns at full rate.
+    Simulator::Run();
+    EXPECT_THAT(share.arrivals, ElementsAre(2120000, 2080000));
+}
+
+// A flow that comes late: 1000 B from 0 to 1; at 40 ns (500 B left) 2 sends 1000 B to 1. Half rate:
+// the rest of the first takes 80 ns more (until 120), by when 500 B of the second have left; its
+// other 500 B take 40 ns.
+TEST(FlowNetwork, RatesFollowWhoIsThere)
+{
+    FlowRig rig{SmallCluster{}};
+    rig.Send(0, 1, 1000, 0);
+    rig.Send(2, 1, 1000, 0, NanoSeconds(40));
+    rig.Send(4, 5, 1000, 0, NanoSeconds(40)); // elsewhere, not disturbed
+    Simulator::Run();
+    EXPECT_THAT(rig.arrivals, ElementsAre(2120000, 2160000, 2120000));
+    rig.records.links.clear();
+    rig.flow->ReportLinks(rig.records, Simulator::Now());
+    const LinkRecord* last = rig.records.FindLink("leaf0", "host1/nic0");
+    ASSERT_NE(last, nullptr);
+    EXPECT_EQ(last->payloadBytes, 2000u);
+    EXPECT_EQ(last->wireBytes, 2000u);
+    EXPECT_EQ(last->busy, NanoSeconds(160));
+    EXPECT_EQ(last->lastBusy, NanoSeconds(160));
+    EXPECT_DOUBLE_EQ(last->peakRate, 1);
+    EXPECT_EQ(last->fromRole, DeviceRole::LEAF);
+    EXPECT_EQ(last->toRole, DeviceRole::NIC);
+    EXPECT_EQ(rig.records.FindLink("host1/nic0", "leaf0"), nullptr) << "carried nothing";
+    ASSERT_EQ(rig.records.flows.size(), 3u);
+    EXPECT_EQ(rig.records.flows[0].bytes, 1000u);
+    EXPECT_EQ(rig.records.flows[0].hops, 2u);
+    EXPECT_EQ(rig.records.flows[0].end - rig.records.flows[0].start, PicoSeconds(2120000));
+}
+
+// However many flows begin or end at an instant, rates are found once in it.
+TEST(FlowNetwork, FindsRatesOnceAnInstant)
+{
+    SmallCluster cluster;
+    cluster.hosts = 64;
+    FlowRig rig(cluster);
+    for (uint32_t host = 0; host < 64; ++host)
+    {
+        rig.Send(host, (host + 1) % 64, 1000, 0);
+        rig.Send(host, (host + 2) % 64, 1000, 0);
+    }
+    Simulator::Run();
+    // Once as all begin. As all end nothing is left to find rates for.
+    EXPECT_EQ(rig.flow->GetSolveCount(), 1u);
+    for (const int64_t arrival : rig.arrivals)
+    {
+        EXPECT_EQ(arrival, 2160000);
+    }
+}
+
+// 64 MiB sends i to i + 4 of 8: on one switch 5.369 ms; over one 100 Gb/s uplink a leaf, which four
+// share, 4 x 5.369 = 21.475 ms.
+TEST(FlowNetwork, TopologyMatters)
+{
+    const auto longest = [](uint32_t hostsPerLeaf) {
+        SmallCluster cluster;
+        cluster.hostsPerLeaf = hostsPerLeaf;
+        FlowRig rig(cluster);
+        for (uint32_t host = 0; host < 8; ++host)
+        {
+            rig.Send(host, (host + 4) % 8, 64u << 20, 0);
+        }
+        Simulator::Run();
+        return *std::max_element(rig.arrivals.begin(), rig.arrivals.end());
+    };
+    EXPECT_EQ(longest(0), (64 << 20) * 80L + 2000000);
+    EXPECT_EQ(longest(4), 4 * (64 << 20) * 80L + 4000000);
+}
+
+TEST(FlowNetwork, RefusesWhatNoPathJoins)
+{
+    SmallCluster cluster;
+    cluster.gpusPerHost = 2;
+    FlowRig rig(cluster);
+    const DeviceId gpu = rig.topology->GetGpus(HostId(0))[0];
+    const DeviceId other = rig.topology->GetGpus(HostId(1))[0];
+    EXPECT_THROW(rig.flow->Send({gpu, other, 1, 0, 0, CollectiveId()}, [] {}), UnsupportedError);
+    EXPECT_EQ(rig.flow->GetTotals().liveFlows, 0u);
+    // GPUs of one host are joined: 2 x 300 ns and 1 B at 450 GB/s, 2.2 -> 3 ps.
+    int64_t arrival = 0;
+    rig.flow->Send({gpu, rig.topology->GetGpus(HostId(0))[1], 1, 0, 0, CollectiveId()},
+                   [&] { arrival = Simulator::Now().GetPicoSeconds(); });
+    Simulator::Run();
+    EXPECT_EQ(arrival, 600003);
+}
+
+// Random traffic: every byte is delivered, no link ever gives more than it has, and nothing ends
+// before the busiest link could have carried its bytes.
+TEST(FlowNetwork, KeepsBytesAndBounds)
+{
+    for (uint64_t seed = 1; seed <= 20; ++seed)
+    {
+        Lottery lottery(seed);
+        SmallCluster cluster;
+        cluster.hosts = 12;
+        cluster.hostsPerLeaf = 4;
+        FlowRig rig(cluster);
+        uint64_t sent = 0;
+        for (int i = 0; i < 200; ++i)
+        {
+            const uint32_t from = lottery.Draw(12);
+            const uint32_t to = (from + 1 + lottery.Draw(11)) % 12;
+            const uint64_t bytes = 1 + lottery.Draw(1 << 20);
+            sent += bytes;
+            rig.Send(from, to, bytes, lottery.Draw(2), NanoSeconds(lottery.Draw(100000)));
+        }
+        Simulator::Run();
+        rig.flow->ReportLinks(rig.records, Simulator::Now());
+        uint64_t left = 0;
+        uint64_t entered = 0;
+        for (const auto& link : rig.records.links)
+        {
+            left += link.fromRole == DeviceRole::NIC ? link.payloadBytes : 0;
+            entered += link.toRole == DeviceRole::NIC ? link.payloadBytes : 0;
+            EXPECT_LE(link.peakRate, 1.0);
+            EXPECT_GE(link.busy, TxTime(link.payloadBytes, link.rate));
+            EXPECT_LE(link.busy, Simulator::Now());
+        }
+        EXPECT_EQ(left, sent);
+        EXPECT_EQ(entered, sent);
+        EXPECT_EQ(rig.flow->GetTotals().liveFlows, 0u);
+        EXPECT_EQ(rig.records.flows.size(), 200u);
+        for (const int64_t arrival : rig.arrivals)
+        {
+            EXPECT_GT(arrival, 0);
+        }
+        EXPECT_TRUE(std::is_sorted(rig.records.flows.begin(),
+                                   rig.records.flows.end(),
+                                   [](const auto& a, const auto& b) { return a.end < b.end; }));
+    }
+}
+
+} // namespace
