@@ -148,7 +148,7 @@ TEST(Case5, TopologyMatters)
             "]\n      streams:\n        net:\n          - {batch: [{send: 64MiB, to: " + peer +
             "}, {receive: 64MiB, from: " + peer + "}]}\n";
     }
-    const std::string narrow = "{type: leaf-spine, leaves: 2, hosts_per_leaf: 4, spines: 1, "
+    const std::string narrow = "{type: leaf-spine, leaves: 2, hosts_per_leaf: 4, spines: 1, uplinks: 1, "
                                "link_rate: 100Gbps, link_delay: 1us}";
     for (const auto& fidelity : ALL_FIDELITIES)
     {
@@ -170,7 +170,7 @@ TEST(Case5, TopologyMatters)
             ExpectNoLinkAboveFull(tight);
         }
     }
-    for (const std::string fabric : {std::string("{type: single-switch}"), narrow})
+    for (const std::string& fabric : {std::string("{type: single-switch}"), narrow})
     {
         const CapturedRun compute =
             RunText(Header("packet", "{}") + CaseCluster(8, fabric) +

@@ -119,10 +119,10 @@ struct Memory : RecordSink
 };
 
 /** One run of a workload over a TimedBackend. */
-class Run
+class Trial
 {
   public:
-    Run(WorkloadGraphPtr workload, TimedBackend::Duration duration, double slowdown = 1)
+    Trial(WorkloadGraphPtr workload, TimedBackend::Duration duration, double slowdown = 1)
         : m_job(CreateObject<TrainingJob>())
     {
         auto backend = Create<TimedBackend>(std::move(duration));
@@ -138,7 +138,7 @@ class Run
             std::move(workload), backend, CreateObject<RecordedComputeModel>(), model, &records);
     }
 
-    Run& Go()
+    Trial& Go()
     {
         m_job->Start();
         Simulator::Run();
@@ -147,7 +147,7 @@ class Run
         return *this;
     }
 
-    ~Run()
+    ~Trial()
     {
         Simulator::Destroy();
     }
@@ -216,7 +216,7 @@ TEST(Case14, StreamOrderAndExposedCommunication)
 {
     for (int64_t t : {1, 399, 400, 401, 1000})
     {
-        Run run(Read(CASE_14, 4), Always(MicroSeconds(t)));
+        Trial run(Read(CASE_14, 4), Always(MicroSeconds(t)));
         run.Go();
         ASSERT_TRUE(run.Job().IsFinished());
         const int64_t k3 = std::max<int64_t>(500, 100 + t);
@@ -237,7 +237,7 @@ TEST(Case14, StreamOrderAndExposedCommunication)
 // One event for each kernel, one for the start of each rank; the back end's own are 4.
 TEST(Timeline, AnOperatorCostsOneEvent)
 {
-    Run run(Read(CASE_14, 4), Always(MicroSeconds(1)));
+    Trial run(Read(CASE_14, 4), Always(MicroSeconds(1)));
     run.Go();
     EXPECT_EQ(run.events, 4u * 3 + 4 + 4);
 }
@@ -246,7 +246,7 @@ TEST(Timeline, AnOperatorCostsOneEvent)
 // 200 / 1.5 us of progress there and ends at 300 + 400 - 133.333... = 566.666... us.
 TEST(Slowdown, StretchesTheOverlappedPartOnly)
 {
-    Run run(Read(CASE_14, 2), Always(MicroSeconds(200)), 1.5);
+    Trial run(Read(CASE_14, 2), Always(MicroSeconds(200)), 1.5);
     run.Go();
     const OperatorRecord& k2 = run.records.Find(0, "K2");
     EXPECT_EQ(k2.start, MicroSeconds(100));
@@ -283,7 +283,7 @@ programs:
     auto duration = [](const CollectiveInstance& instance, uint32_t) {
         return MicroSeconds(instance.sequence == 0 ? 20 : 1000);
     };
-    Run run(Read(text, 2), duration, 2);
+    Trial run(Read(text, 2), duration, 2);
     run.Go();
     EXPECT_EQ(run.Span("K"), "0-150");
     EXPECT_EQ(run.records.Find(0, "K").slowdown, MicroSeconds(50));
@@ -300,11 +300,11 @@ programs:
 
 TEST(Slowdown, OfOneChangesNothing)
 {
-    Run plain(Read(CASE_14, 4), Always(MicroSeconds(250)));
+    Trial plain(Read(CASE_14, 4), Always(MicroSeconds(250)));
     const std::string text = plain.Go().records.ToText();
     const uint64_t events = plain.events;
     Simulator::Destroy();
-    Run same(Read(CASE_14, 4), Always(MicroSeconds(250)), 1);
+    Trial same(Read(CASE_14, 4), Always(MicroSeconds(250)), 1);
     EXPECT_EQ(same.Go().records.ToText(), text);
     EXPECT_EQ(same.events, events);
 }
@@ -322,7 +322,7 @@ programs:
       n2: [{collective: all-reduce, bytes: 1MiB, group: b, name: B}]
 )";
     // A runs 0-30 and 30-60, B 0-30: K makes 30 us of progress until 60 us, ends at 130 us.
-    Run run(Read(text, 2), Always(MicroSeconds(30)), 2);
+    Trial run(Read(text, 2), Always(MicroSeconds(30)), 2);
     run.Go();
     EXPECT_EQ(run.Span("K"), "0-130");
     EXPECT_EQ(run.records.ranks[0].communication, MicroSeconds(60));
@@ -355,7 +355,7 @@ programs:
       s: [{host: 40us, name: launch}, {collective: all-gather, bytes: 1MiB, name: G},
           {compute: 7us, name: K}]
 )";
-    Run run(Read(text, 2), Always(MicroSeconds(100)));
+    Trial run(Read(text, 2), Always(MicroSeconds(100)));
     run.Go();
     const OperatorRecord& gather = run.records.Find(0, "G");
     EXPECT_EQ(gather.activity, ActivityKind::COMMUNICATION);
@@ -388,7 +388,7 @@ programs:
     auto duration = [](const CollectiveInstance&, uint32_t member) {
         return MicroSeconds(member == 0 ? 10 : 20);
     };
-    Run run(Read(text, 2), duration);
+    Trial run(Read(text, 2), duration);
     run.Go();
     // Rank 1 joins at 12 us; rank 0 is done at 22 us, rank 1 at 32 us.
     EXPECT_EQ(run.Job().GetStepTime(), MicroSeconds(32));
@@ -420,7 +420,7 @@ TEST(Timeline, MarkersAndEmptyKernelsCostNoEventAndNoTime)
     }
     WorkloadBuilder workload(1);
     workload.SetProgram(RankId(0), builder.Build(), {});
-    Run run(workload.Build(), Always(Time()));
+    Trial run(workload.Build(), Always(Time()));
     run.Go();
     EXPECT_TRUE(run.Job().IsFinished());
     EXPECT_EQ(run.Job().GetProgress(), std::make_pair(uint64_t(1000), uint64_t(1000)));
@@ -478,7 +478,7 @@ TEST(Case9, CorrectPairsFinish)
 {
     for (uint32_t stages : {1, 2, 4, 8})
     {
-        Run run(Read(Pipeline(stages, 2), stages), Always(MicroSeconds(10)));
+        Trial run(Read(Pipeline(stages, 2), stages), Always(MicroSeconds(10)));
         run.Go();
         ASSERT_TRUE(run.Job().IsFinished()) << stages;
         const uint32_t last = stages - 1;
@@ -509,7 +509,7 @@ programs:
     auto duration = [](const CollectiveInstance& instance, uint32_t) {
         return MicroSeconds(instance.plan.spec.bytes == 1048576 ? 10 : 20);
     };
-    Run run(Read(text, 3), duration);
+    Trial run(Read(text, 3), duration);
     run.Go();
     EXPECT_EQ(run.Span("B"), "50-70");
     EXPECT_EQ(run.records.Find(0, "B").bytes, 3u * 1048576);
@@ -539,7 +539,7 @@ programs:
         - {collective: all-gather, bytes: 2MiB, group: b, name: B1}
         - {collective: all-reduce, bytes: 1MiB, group: a, name: A1}
 )";
-    Run run(Read(text, 2), Always(MicroSeconds(10)));
+    Trial run(Read(text, 2), Always(MicroSeconds(10)));
     run.Go();
     EXPECT_FALSE(run.Job().IsFinished());
     const std::string report = run.Job().DescribeStall();
@@ -572,7 +572,7 @@ programs:
   - ranks: 2
     streams: {s: [{send: 1MiB, to: 0, tag: 4, name: S2}, {receive: 1MiB, from: 1, tag: 4}]}
 )";
-    Run run(Read(text, 3), Always(MicroSeconds(10)));
+    Trial run(Read(text, 3), Always(MicroSeconds(10)));
     run.Go();
     const std::string report = run.Job().DescribeStall();
     EXPECT_THAT(report, HasSubstr("a cycle of 3 communications"));
@@ -593,7 +593,7 @@ programs:
   - ranks: 1
     streams: {s: [{collective: all-reduce, bytes: 1MiB, name: A}]}
 )";
-    Run run(Read(text, 2), Always(MicroSeconds(10)));
+    Trial run(Read(text, 2), Always(MicroSeconds(10)));
     run.Go();
     EXPECT_THAT(run.Job().DescribeStall(),
                 AllOf(HasSubstr("no operator has ended since 10.000 us: 1 of 3 operators"),
@@ -612,7 +612,7 @@ programs:
       q: [{compute: 1us, name: K, after: never}]
       s: [{collective: all-reduce, bytes: 1MiB, name: A, after: K}]
 )";
-    Run second(Read(held, 2), Always(MicroSeconds(10)));
+    Trial second(Read(held, 2), Always(MicroSeconds(10)));
     second.Go();
     EXPECT_THAT(second.Job().DescribeStall(),
                 HasSubstr("call 1 on group world) waits for rank 1, which is at 'never'"));
@@ -621,7 +621,7 @@ programs:
 // A transfer that never ends.
 TEST(Stall, NamesATransferThatDoesNotEnd)
 {
-    Run run(Read("collectives: [{op: all-reduce, bytes: 1MiB}]", 2), Always(Time::Max()));
+    Trial run(Read("collectives: [{op: all-reduce, bytes: 1MiB}]", 2), Always(Time::Max()));
     run.Go();
     EXPECT_FALSE(run.Job().IsFinished());
     EXPECT_THAT(run.Job().DescribeStall(), HasSubstr("has all its members but did not end"));
@@ -631,14 +631,14 @@ TEST(Stall, NamesATransferThatDoesNotEnd)
 TEST(Stall, TheWatchdogEndsARunThatGoesOnForEver)
 {
     std::function<void()> tick = [&tick] { Simulator::Schedule(MilliSeconds(1), tick); };
-    Run run(Read("collectives: [{op: all-reduce, bytes: 1MiB}]", 2), Always(Time::Max()));
+    Trial run(Read("collectives: [{op: all-reduce, bytes: 1MiB}]", 2), Always(Time::Max()));
     run.Job().SetAttribute("StallTime", TimeValue(Seconds(1)));
     tick();
     EXPECT_THROW(run.Go(), StallError);
     EXPECT_LE(Simulator::Now(), Seconds(2));
     Simulator::Destroy();
 
-    Run longer(Read("programs: [{ranks: 0, streams: {s: [{compute: 10s}]}}]", 1), Always(Time()));
+    Trial longer(Read("programs: [{ranks: 0, streams: {s: [{compute: 10s}]}}]", 1), Always(Time()));
     longer.Job().SetAttribute("StallTime", TimeValue(Seconds(1)));
     longer.Go();
     EXPECT_TRUE(longer.Job().IsFinished());
@@ -651,7 +651,7 @@ TEST(Stall, ListsTwentyRanksAtMost)
     text
         << "programs:\n  - ranks: 0-62\n    streams: {s: [{collective: all-reduce, bytes: 1MiB, "
            "repeat: 2}]}\n  - ranks: 63\n    streams: {s: [{collective: all-reduce, bytes: 1MiB}]}";
-    Run run(Read(text.str(), 64), Always(MicroSeconds(10)));
+    Trial run(Read(text.str(), 64), Always(MicroSeconds(10)));
     run.Go();
     const std::string report = run.Job().DescribeStall();
     EXPECT_THAT(report, HasSubstr("and 43 more ranks"));
@@ -706,7 +706,7 @@ TEST(Case24, RunsAreIdentical)
     std::string texts[3];
     for (uint32_t i = 0; i < 3; ++i)
     {
-        Run run(Mixed(i == 2), duration, 1.3);
+        Trial run(Mixed(i == 2), duration, 1.3);
         texts[i] = run.Go().records.ToText();
         EXPECT_TRUE(run.Job().IsFinished());
         Simulator::Destroy();
@@ -722,7 +722,7 @@ TEST(Timeline, IsMonotoneInCommunication)
     Time last;
     for (int64_t t : {0, 10, 100, 300, 1000})
     {
-        Run run(Read(CASE_14, 4), Always(MicroSeconds(t)), 1.2);
+        Trial run(Read(CASE_14, 4), Always(MicroSeconds(t)), 1.2);
         run.Go();
         EXPECT_GE(run.Job().GetStepTime(), last);
         last = run.Job().GetStepTime();
@@ -732,7 +732,7 @@ TEST(Timeline, IsMonotoneInCommunication)
 
 TEST(Timeline, TracesOperators)
 {
-    Run run(Read(CASE_14, 2), Always(MicroSeconds(5)));
+    Trial run(Read(CASE_14, 2), Always(MicroSeconds(5)));
     static uint32_t traced;
     traced = 0;
     run.Job().TraceConnectWithoutContext(

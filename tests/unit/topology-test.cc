@@ -295,7 +295,7 @@ TEST(Builders, FatTreeGeneral)
 {
     // Leaf: 4 hosts x 2 NICs x 100 Gb/s = 800 Gb/s down, oversubscription 2, 100 Gb/s links: 4 up,
     // so 4 spines a pod. Spine: 3 leaves x 1 link = 300 Gb/s down, oversubscription 3, 100 Gb/s: 1
-    // up, so 4 cores. 20 hosts: 5 leaves needed, 2 pods of 3.
+    // up, so 4 cores. 20 hosts need 5 leaves: a pod of 3 and one of 2.
     auto topology = Build("FatTree",
                           20,
                           {8, 2, "nvswitch", "100Gbps"},
@@ -304,11 +304,11 @@ TEST(Builders, FatTreeGeneral)
                            {"Oversubscription", "2"},
                            {"SpineOversubscription", "3"},
                            {"CoreLinkDelay", "2us"}});
-    EXPECT_EQ(Count(*topology, DeviceRole::LEAF), 6u);
+    EXPECT_EQ(Count(*topology, DeviceRole::LEAF), 5u);
     EXPECT_EQ(Count(*topology, DeviceRole::SPINE), 8u);
     EXPECT_EQ(Count(*topology, DeviceRole::CORE), 4u);
     EXPECT_EQ(CountLinks(*topology, DeviceRole::NIC, DeviceRole::LEAF), 40u);
-    EXPECT_EQ(CountLinks(*topology, DeviceRole::LEAF, DeviceRole::SPINE), 24u);
+    EXPECT_EQ(CountLinks(*topology, DeviceRole::LEAF, DeviceRole::SPINE), 20u);
     EXPECT_EQ(CountLinks(*topology, DeviceRole::SPINE, DeviceRole::CORE), 8u);
     const DeviceId core = topology->GetDevices(DeviceRole::CORE)[0];
     EXPECT_EQ(topology->DelayOf(topology->GetPorts(core)[0]), MicroSeconds(2));
@@ -316,6 +316,11 @@ TEST(Builders, FatTreeGeneral)
     const auto& nics = topology->GetNics(HostId(19));
     EXPECT_EQ(topology->NeighborOf(topology->GetPorts(nics[0])[0]),
               topology->NeighborOf(topology->GetPorts(nics[1])[0]));
+    // With pods given all leaves are there, used or not.
+    auto whole =
+        Build("FatTree", 1, {}, {{"HostsPerLeaf", "4"}, {"LeavesPerPod", "3"}, {"Pods", "2"}});
+    EXPECT_EQ(Count(*whole, DeviceRole::LEAF), 6u);
+    EXPECT_EQ(Count(*whole, DeviceRole::CORE), 12u);
     // One pod needs no core.
     auto pod = Build("FatTree", 12, {}, {{"HostsPerLeaf", "4"}, {"LeavesPerPod", "3"}});
     EXPECT_EQ(Count(*pod, DeviceRole::CORE), 0u);

@@ -15,6 +15,7 @@
 #include "ns3/echo-settings-selector.h"
 #include "ns3/echo-shortest-path-router.h"
 #include "ns3/echo-white-box-cost-model.h"
+#include "ns3/echo-yaml.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
@@ -75,8 +76,8 @@ EchoBackendHelper::EchoBackendHelper(const Cluster& cluster,
     else
     {
         Ptr<WhiteBoxCostModel> whiteBox = CreateObject<WhiteBoxCostModel>();
-        whiteBox->SetProfile(ReadProfile(settings.profile));
-        whiteBox->SetFallback(derived);
+        whiteBox->SetProfile(std::make_shared<const MachineProfile>(
+            ReadProfile(YamlNode::LoadFile(settings.profile))));
         m_costModel = whiteBox;
         Ptr<NcclSelector> nccl = CreateObject<NcclSelector>();
         nccl->SetCostModel(whiteBox);

@@ -7,7 +7,6 @@
 #include "ns3/echo-constant-slowdown.h"
 #include "ns3/echo-error.h"
 #include "ns3/echo-progress.h"
-#include "ns3/echo-recorded-compute-model.h"
 #include "ns3/echo-workload-health.h"
 #include "ns3/simulator.h"
 
@@ -94,6 +93,7 @@ ScenarioRunner::ScenarioRunner(Scenario scenario) : m_scenario(std::move(scenari
     const WorkloadHealth health(*m_scenario.workload);
     m_healthReport = health.ToString();
     m_warnings = health.GetWarnings();
+    m_compute = MakeComputeModel(m_scenario, m_warnings);
 }
 
 RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
@@ -108,15 +108,13 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
     EchoBackendHelper helper(m_scenario.cluster, m_placement, MakeBackendSettings(m_scenario));
     Ptr<CollectiveBackend> backend = helper.Create(fidelity, policy, &observed);
 
-    Ptr<RecordedComputeModel> compute = CreateObject<RecordedComputeModel>();
-    compute->SetAttribute("Scale", DoubleValue(m_scenario.computeScale));
     Ptr<ConstantSlowdown> slowdown;
     if (m_scenario.slowdown > 1)
     {
         slowdown = CreateObject<ConstantSlowdown>();
         slowdown->SetAttribute("Factor", DoubleValue(m_scenario.slowdown));
     }
-    job->Prepare(m_scenario.workload, backend, compute, slowdown, &observed);
+    job->Prepare(m_scenario.workload, backend, m_compute, slowdown, &observed);
     job->Start();
     Simulator::Run();
 

@@ -2,7 +2,12 @@
 #include "echo-scenario-setup.h"
 
 #include "ns3/config.h"
+#include "ns3/double.h"
+#include "ns3/echo-compute-profile-reader.h"
 #include "ns3/echo-error.h"
+#include "ns3/echo-recorded-compute-model.h"
+#include "ns3/echo-roofline-compute-model.h"
+#include "ns3/echo-yaml.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/string.h"
 
@@ -52,6 +57,55 @@ BackendSettings MakeBackendSettings(const Scenario& scenario)
     settings.collective = scenario.collective;
     settings.network = scenario.network;
     return settings;
+}
+
+namespace
+{
+
+/** Without a compute profile every kernel must bring its time. */
+void RefuseUntimedKernels(const Scenario& scenario)
+{
+    for (uint32_t rank = 0; rank < scenario.workload->GetRankCount(); ++rank)
+    {
+        const ExecutionGraphPtr& program = scenario.workload->GetProgram(RankId(rank));
+        if (rank > 0 && program == scenario.workload->GetProgram(RankId(rank - 1)))
+        {
+            continue;
+        }
+        for (const auto& op : program->GetOperators())
+        {
+            if (op.duration.IsZero() && (op.flops > 0 || op.memoryBytes > 0))
+            {
+                throw InputError({scenario.file, 0, "compute.profile"},
+                                 "none, and kernel '" + program->GetName(op) + "' has no duration",
+                                 "a file of kernel efficiencies such as "
+                                 "calibration/compute/gemm-efficiency.yaml");
+            }
+        }
+    }
+}
+
+} // namespace
+
+Ptr<ComputeModel> MakeComputeModel(const Scenario& scenario, std::vector<std::string>& warnings)
+{
+    if (scenario.computeProfile.empty())
+    {
+        RefuseUntimedKernels(scenario);
+        Ptr<RecordedComputeModel> recorded = CreateObject<RecordedComputeModel>();
+        recorded->SetAttribute("Scale", DoubleValue(scenario.computeScale));
+        return recorded;
+    }
+    Ptr<RooflineComputeModel> roofline = CreateObject<RooflineComputeModel>();
+    roofline->Configure(scenario.cluster.gpu,
+                        ReadComputeProfile(YamlNode::LoadFile(scenario.computeProfile)));
+    roofline->SetAttribute("Scale", DoubleValue(scenario.computeScale));
+    roofline->Check(*scenario.workload);
+    if (const std::string warning = roofline->GetWarning(); !warning.empty())
+    {
+        warnings.push_back(warning);
+    }
+    return roofline;
 }
 
 } // namespace echo

@@ -4,8 +4,12 @@
 
 #include "echo-backend-helper.h"
 
+#include "ns3/echo-compute-model.h"
 #include "ns3/echo-placement.h"
 #include "ns3/echo-scenario.h"
+
+#include <string>
+#include <vector>
 
 namespace ns3
 {
@@ -20,6 +24,13 @@ void ApplyScenarioGlobals(const Scenario& scenario);
 PlacementPtr MakeScenarioPlacement(const Scenario& scenario);
 
 BackendSettings MakeBackendSettings(const Scenario& scenario);
+
+/**
+ * @param[out] warnings gets a sentence if efficiencies of another GPU are used
+ * @throws InputError if the compute profile cannot be read, or if there is none and an operator
+ *         has no duration of its own; UnsupportedError if the GPU lacks a figure that it needs
+ */
+Ptr<ComputeModel> MakeComputeModel(const Scenario& scenario, std::vector<std::string>& warnings);
 
 } // namespace echo
 } // namespace ns3

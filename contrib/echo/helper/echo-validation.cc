@@ -30,47 +30,49 @@ Validation::Validation(const Scenario& scenario)
 {
 }
 
-std::vector<ValidationResult> Validation::Run(
+std::vector<ValidationRow> Validation::Run(
     const std::function<void(size_t done, size_t all)>& done) const
 {
     const BackendSettings settings = MakeBackendSettings(m_scenario);
     const EchoBackendHelper helper(m_scenario.cluster, m_placement, settings);
-    auto communications =
+    const auto communications =
         FindDistinctCommunications(*m_scenario.workload, m_placement, *helper.GetRouter());
     const CollectiveExperiment experiment(m_scenario.cluster, m_placement, settings);
-    std::vector<ValidationResult> results;
-    for (auto& communication : communications)
+    std::vector<ValidationRow> rows;
+    for (const auto& communication : communications)
     {
         const auto run = [&](Fidelity fidelity) {
             return experiment.Run(
                 communication.spec, communication.splits, communication.group, fidelity);
         };
-        ValidationResult result;
         const ExperimentResult analytical = run(Fidelity::ANALYTICAL);
         const ExperimentResult flow = run(Fidelity::FLOW);
-        result.analytical = analytical.GetDuration();
-        result.extrapolated = analytical.record.extrapolated;
-        result.algorithm = analytical.record.algorithm;
-        result.hosts = analytical.record.hosts;
-        result.flow = flow.GetDuration();
-        const uint64_t hops = EstimatePacketHops(flow, m_scenario.network.mtuBytes);
-        if (hops > m_scenario.hybrid.packetHopBudget)
+        const CollectiveRecord& record = analytical.record;
+        ValidationRow row;
+        row.kind = record.kind;
+        row.group = communication.groupKind;
+        row.ranks = record.ranks;
+        row.hosts = record.hosts;
+        row.bytes = record.bytes;
+        row.algorithm = record.algorithm;
+        row.protocol = record.protocol;
+        row.channels = record.channels;
+        row.instances = communication.count;
+        row.analytical = analytical.GetDuration();
+        row.flow = flow.GetDuration();
+        row.extrapolated = record.extrapolated;
+        if (EstimatePacketHops(flow, m_scenario.network.mtuBytes) <=
+            m_scenario.hybrid.packetHopBudget)
         {
-            result.skipped = "about " + std::to_string(hops) + " packet-hops, above " +
-                             std::to_string(m_scenario.hybrid.packetHopBudget);
+            row.packet = run(Fidelity::PACKET).GetDuration();
         }
-        else
-        {
-            result.packet = run(Fidelity::PACKET).GetDuration();
-        }
-        result.communication = std::move(communication);
-        results.push_back(std::move(result));
+        rows.push_back(row);
         if (done)
         {
-            done(results.size(), communications.size());
+            done(rows.size(), communications.size());
         }
     }
-    return results;
+    return rows;
 }
 
 } // namespace echo

@@ -6,9 +6,9 @@
 #include "echo-distinct-communications.h"
 
 #include "ns3/echo-scenario.h"
+#include "ns3/echo-validation-report.h"
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,33 +17,20 @@ namespace ns3
 namespace echo
 {
 
-/** One distinct communication, alone in the cluster, in three fidelities. */
-struct ValidationResult
-{
-    DistinctCommunication communication;
-    CollectiveAlgorithmKind algorithm{CollectiveAlgorithmKind::AUTO};
-    uint32_t hosts{0};
-    std::optional<Time> packet; //!< none: left out, see `skipped`
-    Time flow;
-    Time analytical;
-    bool extrapolated{false};
-    std::string skipped; //!< why there is no packet time, else empty
-};
-
 /**
  * Runs every distinct communication of a scenario in packet, flow and analytical fidelity.
  *
  * A communication whose packet run would take more packet-hops than the scenario's
- * hybrid.packet_hop_budget is not run as packets and says so.
+ * hybrid.packet_hop_budget is not run as packets.
  */
 class Validation
 {
   public:
     /** @throws InputError if the ranks do not fit the cluster */
     explicit Validation(const Scenario& scenario);
-    /** @param done told after each communication: how many of how many */
-    std::vector<ValidationResult> Run(
-        const std::function<void(size_t done, size_t all)>& done) const;
+    /** @return a row each; a zero packet time is one that was left out
+     * @param done told after each communication: how many of how many */
+    std::vector<ValidationRow> Run(const std::function<void(size_t done, size_t all)>& done) const;
 
   private:
     const Scenario& m_scenario; //!< outlives this object

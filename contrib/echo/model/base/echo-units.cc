@@ -146,6 +146,41 @@ uint64_t ParseBytes(const std::string& text)
     return digitsOnly ? std::stoull(text) : static_cast<uint64_t>(bytes);
 }
 
+std::vector<uint64_t> ParseByteSizes(const std::string& text)
+{
+    std::vector<uint64_t> sizes;
+    const size_t first = text.find(':');
+    if (first == std::string::npos)
+    {
+        for (size_t begin = 0; begin <= text.size();)
+        {
+            const size_t comma = std::min(text.find(',', begin), text.size());
+            sizes.push_back(ParseBytes(text.substr(begin, comma - begin)));
+            begin = comma + 1;
+        }
+        return sizes;
+    }
+    const size_t second = text.find(':', first + 1);
+    const uint64_t begin = ParseBytes(text.substr(0, first));
+    const uint64_t end = ParseBytes(text.substr(first + 1, second - first - 1));
+    const uint64_t factor = second == std::string::npos ? 2 : ParseBytes(text.substr(second + 1));
+    if (begin == 0 || begin > end || factor < 2)
+    {
+        throw InputError(SourceLocation{},
+                         "'" + text + "'",
+                         "begin:end:factor with begin above 0, end not below it, factor 2 or more");
+    }
+    for (uint64_t size = begin;; size *= factor)
+    {
+        sizes.push_back(size);
+        if (size > end / factor)
+        {
+            break;
+        }
+    }
+    return sizes;
+}
+
 DataRate ParseRate(const std::string& text)
 {
     double value = 0;

@@ -69,35 +69,37 @@ std::string DescribeRange(const AttributeChecker& checker)
            information.substr(colon + 1);
 }
 
-Ptr<AttributeValue> ReadValue(const YamlNode& node, const std::string& kind)
+Ptr<AttributeValue> ReadValue(const YamlNode& node, const std::string& type)
 {
+    // Some of ns-3's checkers name the value's type with the name space, some without.
+    const std::string kind = type.rfind("ns3::", 0) == 0 ? type.substr(5) : type;
     constexpr int64_t LARGEST = std::numeric_limits<int64_t>::max();
-    if (kind == "ns3::UintegerValue")
+    if (kind == "UintegerValue")
     {
         return Create<UintegerValue>(static_cast<uint64_t>(node.AsInteger(0, LARGEST)));
     }
-    if (kind == "ns3::IntegerValue")
+    if (kind == "IntegerValue")
     {
         return Create<IntegerValue>(node.AsInteger(-LARGEST, LARGEST));
     }
-    if (kind == "ns3::DoubleValue")
+    if (kind == "DoubleValue")
     {
         constexpr double LARGEST_NUMBER = std::numeric_limits<double>::max();
         return Create<DoubleValue>(node.AsNumber(-LARGEST_NUMBER, LARGEST_NUMBER));
     }
-    if (kind == "ns3::BooleanValue")
+    if (kind == "BooleanValue")
     {
         return Create<BooleanValue>(node.AsBool());
     }
-    if (kind == "ns3::TimeValue")
+    if (kind == "TimeValue")
     {
         return Create<TimeValue>(node.AsTime());
     }
-    if (kind == "ns3::DataRateValue")
+    if (kind == "DataRateValue")
     {
         return Create<DataRateValue>(node.AsRate());
     }
-    if (kind == "ns3::StringValue")
+    if (kind == "StringValue")
     {
         return Create<StringValue>(node.AsString());
     }

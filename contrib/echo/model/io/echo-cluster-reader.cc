@@ -30,28 +30,38 @@ GpuSpec ReadGpu(const YamlNode& node)
 {
     GpuSpec gpu;
     gpu.name = node.Get("name").AsString();
-    gpu.memoryBytes = node.Get("memory").AsBytes();
-    gpu.memoryBandwidthBytesPerSecond = BytesPerSecond(node.Get("memory_bandwidth").AsRate());
-    const YamlNode peaks = node.Get("peak_tflops");
-    for (const std::string& key : peaks.GetKeys())
+    // What a network study does not need may be left out; what needs it asks for it.
+    if (node.Has("memory"))
     {
-        const YamlNode peak = peaks.Get(key);
-        try
+        gpu.memoryBytes = node.Get("memory").AsBytes();
+        if (gpu.memoryBytes == 0)
         {
-            gpu.peakFlops[ParseDataType(key)] = peak.AsNumber(1e-3, 1e6) * 1e12;
-        }
-        catch (const InputError& error)
-        {
-            throw error.GetLocation().file.empty() ? error.At(peak.GetLocation()) : error;
+            node.Get("memory").Fail("no memory", "the size of a GPU's memory");
         }
     }
-    if (gpu.memoryBytes == 0)
+    if (node.Has("memory_bandwidth"))
     {
-        node.Get("memory").Fail("no memory", "the size of a GPU's memory");
+        gpu.memoryBandwidthBytesPerSecond = BytesPerSecond(node.Get("memory_bandwidth").AsRate());
     }
-    if (gpu.peakFlops.empty())
+    if (node.Has("peak_tflops"))
     {
-        peaks.Fail("no rate", "one or more, such as bf16: 312");
+        const YamlNode peaks = node.Get("peak_tflops");
+        for (const std::string& key : peaks.GetKeys())
+        {
+            const YamlNode peak = peaks.Get(key);
+            try
+            {
+                gpu.peakFlops[ParseDataType(key)] = peak.AsNumber(1e-3, 1e6) * 1e12;
+            }
+            catch (const InputError& error)
+            {
+                throw error.GetLocation().file.empty() ? error.At(peak.GetLocation()) : error;
+            }
+        }
+        if (gpu.peakFlops.empty())
+        {
+            peaks.Fail("no rate", "one or more, such as bf16: 312");
+        }
     }
     node.RefuseUnknownKeys();
     return gpu;

@@ -272,17 +272,7 @@ void FlowNetwork::ReportLinks(RecordSink& sink, Time) const
         {
             continue;
         }
-        const PortId port(number);
-        const Device& from = topology.GetDevice(topology.OwnerOf(port));
-        const Device& to = topology.GetDevice(topology.NeighborOf(port));
-        LinkRecord record;
-        record.link = Topology::LinkOf(port);
-        record.port = port;
-        record.from = from.name;
-        record.to = to.name;
-        record.fromRole = from.role;
-        record.toRole = to.role;
-        record.rate = topology.RateOf(port);
+        LinkRecord record = topology.DescribeLink(PortId(number));
         record.payloadBytes = record.wireBytes = link.bytes;
         record.busy = PicoSeconds(link.busy);
         record.lastBusy = PicoSeconds(link.lastBusy);

@@ -153,19 +153,24 @@ void FootprintCache::Prepare(Ptr<Router> router)
     m_router = router;
 }
 
+FootprintCache::Key FootprintCache::KeyOf(const CollectivePlan& plan)
+{
+    const CommGroup& group = *plan.layout->group;
+    const bool pair = plan.spec.kind == CollectiveKind::SEND_RECV;
+    return {group.GetId(),
+            plan.spec.kind,
+            plan.choice.algorithm,
+            plan.choice.channels,
+            plan.spec.root,
+            pair ? group.GetRank(0) : RankId(),
+            pair ? group.GetRank(group.GetSize() - 1) : RankId()};
+}
+
 FootprintPtr FootprintCache::Get(const CollectivePlan& plan)
 {
     // What one run may hold, some 100 MB; past it the cache starts anew.
     constexpr uint64_t MOST_ENTRIES = 4000000;
-    const CommGroup& group = *plan.layout->group;
-    const bool pair = plan.spec.kind == CollectiveKind::SEND_RECV;
-    const Key key{group.GetId(),
-                  plan.spec.kind,
-                  plan.choice.algorithm,
-                  plan.choice.channels,
-                  plan.spec.root,
-                  pair ? group.GetRank(0) : RankId(),
-                  pair ? group.GetRank(group.GetSize() - 1) : RankId()};
+    const Key key = KeyOf(plan);
     if (const auto it = m_footprints.find(key); it != m_footprints.end())
     {
         return it->second;
@@ -213,6 +218,36 @@ double FootprintCache::GetScale(const CollectivePlan& plan)
 double FootprintCache::GetPeakUtilization(const CollectivePlan& plan, Time duration)
 {
     return PeakUtilization(*Get(plan), *m_router->GetTopology(), GetScale(plan), duration);
+}
+
+void FootprintCache::AddLoad(const CollectivePlan& plan)
+{
+    Load& load = m_loads[KeyOf(plan)];
+    if (!load.footprint)
+    {
+        load.footprint = Get(plan);
+    }
+    load.scale += GetScale(plan);
+}
+
+void FootprintCache::ReportLoad(RecordSink& sink) const
+{
+    const Topology& topology = *m_router->GetTopology();
+    std::map<PortId, double> bytesOn;
+    for (const auto& [key, load] : m_loads)
+    {
+        for (const auto& [port, bytes] : load.footprint->bytes)
+        {
+            bytesOn[port] += static_cast<double>(bytes) * load.scale;
+        }
+    }
+    for (const auto& [port, bytes] : bytesOn)
+    {
+        LinkRecord record = topology.DescribeLink(port);
+        record.payloadBytes = record.wireBytes = static_cast<uint64_t>(bytes + 0.5);
+        record.busy = TxTime(record.wireBytes, record.rate);
+        sink.OnLink(record);
+    }
 }
 
 double FootprintCache::GetFabricBytes(const CollectivePlan& plan)

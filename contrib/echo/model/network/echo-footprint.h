@@ -3,6 +3,7 @@
 #define ECHO_FOOTPRINT_H
 
 #include "ns3/echo-collective-algorithm.h"
+#include "ns3/echo-records.h"
 #include "ns3/echo-router.h"
 
 #include "ns3/nstime.h"
@@ -92,18 +93,29 @@ class FootprintCache
     double GetPeakUtilization(const CollectivePlan& plan, Time duration);
     /** @return bytes that a plan puts on fabric links, summed over the links */
     double GetFabricBytes(const CollectivePlan& plan);
+    /** Counts a plan's bytes on its links; cheap, as footprints are added up only in ReportLoad. */
+    void AddLoad(const CollectivePlan& plan);
+    /** One record for each direction of each link that AddLoad counted bytes on, in port order. */
+    void ReportLoad(RecordSink& sink) const;
 
   private:
-    /** @return the plan's bytes as a multiple of the nominal size */
-    static double GetScale(const CollectivePlan& plan);
-
     using Key = std::
         tuple<GroupId, CollectiveKind, CollectiveAlgorithmKind, uint32_t, uint32_t, RankId, RankId>;
+
+    static Key KeyOf(const CollectivePlan& plan);
+    /** @return the plan's bytes as a multiple of the nominal size */
+    static double GetScale(const CollectivePlan& plan);
 
     Ptr<Router> m_router;
     std::map<CollectiveAlgorithmKind, Ptr<CollectiveAlgorithm>> m_algorithms; //!< made so far
     std::map<Key, FootprintPtr> m_footprints;
     uint64_t m_entries{0}; //!< links over all footprints held
+    struct Load
+    {
+        FootprintPtr footprint;
+        double scale{0}; //!< sum over the plans that had it
+    };
+    std::map<Key, Load> m_loads; //!< counted so far
 };
 
 } // namespace echo

@@ -10,19 +10,41 @@
 
 #include "ns3/echo-units.h"
 
+#include <algorithm>
+
 namespace ns3
 {
 namespace echo
 {
 
-HtmlReport::HtmlReport(std::string cluster, LayeredGraph network, RankSelection selection)
-    : m_cluster(std::move(cluster)), m_network(std::move(network)), m_timeline(std::move(selection))
+namespace
+{
+
+// Together at most about 4 MB of the page.
+constexpr size_t DETAIL_BLOCKS = 90000;
+constexpr size_t OVERVIEW_BLOCKS = 180000;
+
+} // namespace
+
+HtmlReport::HtmlReport(std::string cluster,
+                       LayeredGraph network,
+                       uint32_t ranks,
+                       RankSelection selection)
+    : m_cluster(std::move(cluster)),
+      m_network(std::move(network)),
+      m_selection(std::move(selection)),
+      m_detailed(m_selection.Thin(ranks, DETAILED_RANKS)),
+      m_details({}, DETAIL_BLOCKS),
+      m_overview({}, OVERVIEW_BLOCKS)
 {
 }
 
 void HtmlReport::OnOperator(const OperatorRecord& record)
 {
-    m_timeline.OnOperator(record);
+    if (m_selection.Contains(record.rank))
+    {
+        (m_detailed.Contains(record.rank) ? m_details : m_overview).OnOperator(record);
+    }
 }
 
 void HtmlReport::OnLink(const LinkRecord& record)
@@ -33,7 +55,10 @@ void HtmlReport::OnLink(const LinkRecord& record)
 void HtmlReport::OnRank(const RankRecord& record)
 {
     m_ranks.push_back(record);
-    m_timeline.OnRank(record);
+    if (m_selection.Contains(record.rank))
+    {
+        (m_detailed.Contains(record.rank) ? m_details : m_overview).OnRank(record);
+    }
 }
 
 void HtmlReport::Write(OutputFile& file, const RunSummary& summary)
@@ -58,8 +83,12 @@ void HtmlReport::WriteData(JsonWriter& json, const RunSummary& summary)
     json.Key("network");
     const LayeredGraph& graph = m_network.nodes.empty() ? MakeLayeredGraph(m_links) : m_network;
     NetworkDrawing(graph, m_links, summary.run.stepTime).Write(json);
-    json.Key("timeline");
-    m_timeline.Write(json, summary.run.stepTime);
+    // A communication may be joined before the first operator starts.
+    const Time begin = std::min(m_details.GetFirstTime(), m_overview.GetFirstTime());
+    json.Key("timelines").BeginArray();
+    m_details.Write(json, begin, summary.run.stepTime);
+    m_overview.Write(json, begin, summary.run.stepTime);
+    json.EndArray();
     json.EndObject();
 }
 

@@ -29,7 +29,16 @@ class HtmlReport : public RecordSink
     /** Ranks that the chart of time by rank shows one by one; of more, means of neighbours. */
     static constexpr size_t MAX_BARS = 256;
 
-    HtmlReport(std::string cluster, LayeredGraph network, RankSelection selection);
+    /** Ranks of the timeline whose operators stay apart longest, spread evenly over the job. */
+    static constexpr uint32_t DETAILED_RANKS = 8;
+
+    /**
+     * @param cluster its name; may be empty
+     * @param network may be empty: drawn from the links that carried bytes
+     * @param ranks of the job; 0 if not known
+     * @param selection ranks of the timeline
+     */
+    HtmlReport(std::string cluster, LayeredGraph network, uint32_t ranks, RankSelection selection);
     void OnOperator(const OperatorRecord& record) override;
     void OnLink(const LinkRecord& record) override;
     void OnRank(const RankRecord& record) override;
@@ -45,7 +54,10 @@ class HtmlReport : public RecordSink
 
     std::string m_cluster;
     LayeredGraph m_network;
-    TimelineSampler m_timeline;
+    RankSelection m_selection;
+    RankSelection m_detailed;   //!< within the selection
+    TimelineSampler m_details;  //!< of the detailed ranks
+    TimelineSampler m_overview; //!< of the others
     std::vector<LinkRecord> m_links;
     std::vector<RankRecord> m_ranks;
 };

@@ -42,6 +42,27 @@ class RankSelection
         return m_all || m_selected.count(rank) > 0;
     }
 
+    /** @return at most @p limit of the selected ranks, spread evenly; @p ranks: of the job */
+    RankSelection Thin(uint32_t ranks, uint32_t limit) const
+    {
+        if (m_all)
+        {
+            return RankSelection(ranks, limit, {});
+        }
+        std::vector<RankId> kept;
+        uint64_t i = 0;
+        for (const RankId rank : m_selected)
+        {
+            // Keeps the i-th of n where i * limit / n moves on.
+            if (m_selected.size() <= limit || i * limit % m_selected.size() < limit)
+            {
+                kept.push_back(rank);
+            }
+            ++i;
+        }
+        return RankSelection(ranks, limit, kept);
+    }
+
   private:
     bool m_all{true};
     std::set<RankId> m_selected;

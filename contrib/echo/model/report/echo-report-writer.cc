@@ -49,7 +49,7 @@ struct ReportWriter::Impl
           selection(options.ranks, options.timelineRanks, options.wantedRanks),
           csv(folder, NamesOf(options.network)),
           trace(folder.Create("timeline.json"), selection),
-          page(options.cluster, options.network, selection),
+          page(options.cluster, options.network, options.ranks, selection),
           sinks{&summary, &csv, &trace, &page}
     {
     }

@@ -52,10 +52,7 @@ void TimelineSampler::Append(Lane& lane, const Block& block)
     if (!lane.blocks.empty())
     {
         Block& last = lane.blocks.back();
-        const auto joins = [&](const Block& b) {
-            return b.count > 1 || b.end - b.start < m_resolution;
-        };
-        if (block.start - last.end < m_resolution && joins(last) && joins(block))
+        if (block.end - last.start < m_resolution)
         {
             last.end = std::max(last.end, block.end);
             last.busy += block.busy;
@@ -78,7 +75,7 @@ void TimelineSampler::Coarsen(size_t limit)
     while (m_blockCount > limit && m_blockCount > m_lanes.size() &&
            m_resolution < std::numeric_limits<int64_t>::max() / 4)
     {
-        m_resolution = m_resolution == 0 ? 1000 : 2 * m_resolution;
+        m_resolution = m_resolution == 0 ? 1000 : m_resolution + m_resolution / 2;
         m_blockCount = 0;
         for (auto& [key, lane] : m_lanes)
         {
@@ -138,6 +135,16 @@ void TimelineSampler::OnRank(const RankRecord& record)
     }
 }
 
+Time TimelineSampler::GetFirstTime() const
+{
+    int64_t first = Time::Max().GetPicoSeconds();
+    for (const auto& [key, lane] : m_lanes)
+    {
+        first = std::min(first, lane.blocks.front().start);
+    }
+    return PicoSeconds(first);
+}
+
 void TimelineSampler::WriteLane(JsonWriter& json,
                                 const LaneKey& key,
                                 const Lane& lane,
@@ -170,21 +177,16 @@ void TimelineSampler::WriteLane(JsonWriter& json,
             json.Value(-1 - static_cast<int64_t>(block.name)).Value(block.count);
             const double length =
                 static_cast<double>(std::max<int64_t>(1, block.end - block.start));
-            json.Value(static_cast<int64_t>(1000 * (static_cast<double>(block.busy) / length)));
+            json.Value(static_cast<int64_t>(100 * (static_cast<double>(block.busy) / length)));
         }
         at = end;
     }
     json.EndArray().EndObject();
 }
 
-void TimelineSampler::Write(JsonWriter& json, Time stepTime)
+void TimelineSampler::Write(JsonWriter& json, Time begin, Time stepTime)
 {
     Coarsen(m_limit);
-    int64_t begin = std::numeric_limits<int64_t>::max();
-    for (const auto& [key, lane] : m_lanes)
-    {
-        begin = std::min(begin, lane.blocks.front().start);
-    }
     // A millionth of the step: below what a zoom of a thousand times shows.
     m_unit = 1;
     while (m_unit * 10 <= stepTime.GetPicoSeconds() / 1000000)
@@ -193,7 +195,7 @@ void TimelineSampler::Write(JsonWriter& json, Time stepTime)
     }
     json.BeginObject();
     json.Member("unit_us", PicoSeconds(m_unit)).Member("resolution_us", GetResolution());
-    json.Member("begin_us", PicoSeconds(m_lanes.empty() ? 0 : begin));
+    json.Member("begin_us", begin);
     json.Key("names").BeginArray();
     for (const auto& name : m_names)
     {
@@ -202,7 +204,7 @@ void TimelineSampler::Write(JsonWriter& json, Time stepTime)
     json.EndArray().Key("lanes").BeginArray();
     for (const auto& [key, lane] : m_lanes)
     {
-        WriteLane(json, key, lane, begin);
+        WriteLane(json, key, lane, begin.GetPicoSeconds());
     }
     json.EndArray().EndObject();
 }

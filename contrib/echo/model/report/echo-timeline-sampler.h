@@ -22,31 +22,35 @@ namespace echo
  * A timeline small enough for a page: a limited number of blocks however many operators there are.
  *
  * Each rank has a lane for each stream and what runs there. While the blocks are within the limit,
- * a block is an operator. When there are more, the resolution doubles until they fit: neighbours of
- * a lane that are shorter than the resolution and less than it apart become one block that knows
- * how many operators it holds, how long they run, and the name of the longest. An operator at least
- * as long as the resolution always keeps a block of its own.
+ * a block is an operator. When there are more, the resolution grows by half until they fit:
+ * neighbours of a lane that lie within one resolution become one block that knows how many
+ * operators it holds, how long they run, and the name of the longest. An operator at least as long
+ * as the resolution always keeps a block of its own.
  */
 class TimelineSampler : public RecordSink
 {
   public:
-    explicit TimelineSampler(RankSelection selection, size_t limit = 200000);
+    explicit TimelineSampler(RankSelection selection, size_t limit = 250000);
     void OnOperator(const OperatorRecord& record) override;
     void OnRank(const RankRecord& record) override;
 
     /**
-     * Writes an object: unit_us, resolution_us, begin_us, names, and lanes. A lane's blocks are
+     * Writes an object: unit_us, resolution_us, begin_us, names, and lanes. @p begin is what the
+     * blocks' times count from: the start of the step, before any operator. A lane's blocks are
      * numbers in a row: gap since the block before (in units), length (in units), name; a name
      * below zero is that of name -1 - n, and two numbers follow: operators, and thousandths of the
      * length in which they run.
      */
-    void Write(JsonWriter& json, Time stepTime);
+    void Write(JsonWriter& json, Time begin, Time stepTime);
 
-    /** @return what neighbours shorter than this are merged; zero: none are */
+    /** @return operators within this time of a lane may be one block; zero: none are */
     Time GetResolution() const
     {
         return PicoSeconds(m_resolution);
     }
+
+    /** @return start of the first block; Time::Max if there is none */
+    Time GetFirstTime() const;
 
     size_t GetBlockCount() const
     {

@@ -58,7 +58,7 @@ TypeId PacketNetwork::GetTypeId()
                           "only where packets can get lost.",
                           TimeValue(MicroSeconds(500)),
                           MakeTimeAccessor(&PacketNetwork::m_retransmitTimeout),
-                          MakeTimeChecker(TimeStep(1)))
+                          MakeTimeChecker(NanoSeconds(1)))
             .AddAttribute("LossRate",
                           "Chance that a data packet is lost on a link.",
                           DoubleValue(0),
@@ -73,6 +73,14 @@ TypeId PacketNetwork::GetTypeId()
                           "See RocePort.",
                           BooleanValue(true),
                           MakeBooleanAccessor(&PacketNetwork::m_lazy),
+                          MakeBooleanChecker())
+            .AddAttribute("RunAhead",
+                          "Let a switch handle in one event all that it knows will happen to it "
+                          "within the delay of its shortest link (same results). False: an event "
+                          "for each instant, in which Simulator::Now() is the time of what a "
+                          "switch traces.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&PacketNetwork::m_runAhead),
                           MakeBooleanChecker())
             .AddAttribute("CongestionControl",
                           "TypeId of the congestion control of all queue pairs.",
@@ -123,6 +131,7 @@ void PacketNetwork::Prepare(Ptr<Router> router, RecordSink* sink)
     m_parameters.retransmitTimeout = m_retransmitTimeout.GetPicoSeconds();
     m_parameters.lossRate = m_lossRate;
     m_parameters.lossless = m_lossless;
+    m_parameters.runAhead = m_runAhead;
     m_parameters.congestionNotices = m_control->UsesNotices();
     m_parameters.noticeInterval = m_control->GetNoticeInterval();
     MakeDevices();

@@ -15,8 +15,9 @@ RoceAgenda::RoceAgenda(RoceDevice* device, uint32_t context)
 {
 }
 
-void RoceAgenda::Resize(uint32_t slots)
+void RoceAgenda::Configure(uint32_t slots, int64_t lookahead)
 {
+    m_span = std::max<int64_t>(lookahead, 1);
     while (m_leaves < slots)
     {
         m_leaves *= 2;
@@ -24,12 +25,14 @@ void RoceAgenda::Resize(uint32_t slots)
     m_tree.assign(2 * m_leaves, NEVER);
 }
 
-void RoceAgenda::Schedule(int64_t time, int64_t now)
+void RoceAgenda::Schedule(int64_t time)
 {
     m_scheduled.push_back(time);
     m_next = time;
     Ref(); // the scheduler gives one reference back after the event
-    Simulator::ScheduleWithContext(m_context, TimeStep(static_cast<uint64_t>(time - now)), this);
+    // Not the time of who asks: a device that runs ahead is later than the simulator.
+    const Time delay = TimeStep(static_cast<uint64_t>(time)) - Simulator::Now();
+    Simulator::ScheduleWithContext(m_context, delay, this);
 }
 
 void RoceAgenda::Notify()
@@ -42,19 +45,21 @@ void RoceAgenda::Notify()
         return;
     }
     m_running = true;
-    while (m_tree[1] == now)
+    const int64_t end = now + m_span;
+    while (m_tree[1] < end)
     {
+        const int64_t time = m_tree[1];
         size_t i = 1;
         while (i < m_leaves)
         {
-            i = 2 * i + (m_tree[2 * i] != now ? 1 : 0);
+            i = 2 * i + (m_tree[2 * i] != time ? 1 : 0);
         }
-        m_device->Handle(static_cast<uint32_t>(i - m_leaves), now);
+        m_device->Handle(static_cast<uint32_t>(i - m_leaves), time);
     }
     m_running = false;
     if (m_tree[1] < m_next)
     {
-        Schedule(m_tree[1], now);
+        Schedule(m_tree[1]);
     }
 }
 

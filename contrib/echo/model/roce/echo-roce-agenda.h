@@ -38,11 +38,15 @@ class RoceAgenda final : public EventImpl
     /** @param context ns-3's context of the events (the node's id) */
     RoceAgenda(RoceDevice* device, uint32_t context);
 
-    /** To be called before any Set. */
-    void Resize(uint32_t slots);
+    /**
+     * To be called before any Set.
+     * @param lookahead ps for which nothing that other devices do from now on can reach this one;
+     * what falls into that span is handled in one ns-3 event. 0: one event for each instant.
+     */
+    void Configure(uint32_t slots, int64_t lookahead);
 
-    /** Sets, moves or (NEVER) clears a slot. @p time is after @p now, or NEVER. */
-    void Set(uint32_t slot, int64_t time, int64_t now)
+    /** Sets, moves or (NEVER) clears a slot. @p time is later than what is handled now. */
+    void Set(uint32_t slot, int64_t time)
     {
         size_t i = m_leaves + slot;
         m_tree[i] = time;
@@ -58,7 +62,7 @@ class RoceAgenda final : public EventImpl
         }
         if (!m_running && time < m_next)
         {
-            Schedule(time, now);
+            Schedule(time);
         }
     }
 
@@ -70,11 +74,12 @@ class RoceAgenda final : public EventImpl
 
   private:
     void Notify() override;
-    void Schedule(int64_t time, int64_t now);
+    void Schedule(int64_t time);
 
     RoceDevice* m_device;             //!< whose agenda
     uint32_t m_context;               //!< ns-3's context
     bool m_running{false};            //!< slots of one instant are being handled
+    int64_t m_span{1};                //!< handled in one event, ps
     int64_t m_next{NEVER};            //!< time of the earliest ns-3 event outstanding
     size_t m_leaves{1};               //!< power of two, at least the number of slots
     std::vector<int64_t> m_tree;      //!< node i: least of 2i and 2i+1; leaves last; root is 1

@@ -45,10 +45,11 @@ void RoceDevice::AddPort(Ptr<RocePort> port)
 
 void RoceDevice::Seal()
 {
-    m_agenda->Resize(2 * GetPortCount() + (HasTimer() ? 1 : 0));
+    m_agenda->Configure(2 * GetPortCount() + (HasTimer() ? 1 : 0), GetLookahead());
     for (uint32_t i = 0; i < GetPortCount(); ++i)
     {
         m_ports[i]->Install(this, m_agenda, i, GetPortCount() + i);
+        m_peers.push_back(m_ports[i]->GetPeer());
     }
     DoSeal();
 }
@@ -72,17 +73,16 @@ void RoceDevice::Handle(uint32_t slot, int64_t now)
     }
     if (slot == 2 * ports)
     {
-        SetTimer(RoceAgenda::NEVER, now);
+        SetTimer(RoceAgenda::NEVER);
         OnTimer(now);
         return;
     }
-    RocePort* port = m_ports[slot - ports];
-    RocePort* from = port->GetPeer();
+    RocePort* from = m_peers[slot - ports];
     RocePacket* packet = from->TakeArrival();
-    m_agenda->Set(slot, from->GetNextArrival(), now);
+    m_agenda->Set(slot, from->GetNextArrival());
     if (packet->kind >= RocePacketKind::PAUSE)
     {
-        port->OnPause(packet->kind == RocePacketKind::PAUSE, now);
+        m_ports[slot - ports]->OnPause(packet->kind == RocePacketKind::PAUSE, now);
         m_pool->Give(packet);
         return;
     }
@@ -96,6 +96,11 @@ void RoceDevice::Handle(uint32_t slot, int64_t now)
         return;
     }
     Receive(slot - ports, packet, now);
+}
+
+int64_t RoceDevice::GetLookahead() const
+{
+    return 0;
 }
 
 bool RoceDevice::HasTimer() const

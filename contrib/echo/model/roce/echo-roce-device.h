@@ -26,6 +26,7 @@ struct RoceParameters
     uint64_t windowBytes{0};       //!< payload not acknowledged yet; 0: no limit
     int64_t retransmitTimeout{0};  //!< ps
     double lossRate{0};            //!< chance that a data packet is lost on a link
+    bool runAhead{true};           //!< switches handle what they know of in one event
     bool lossless{true};           //!< priority flow control
     bool congestionNotices{false}; //!< switches mark and receivers send CNPs
     int64_t noticeInterval{0};     //!< ps between two CNPs of a queue pair
@@ -93,15 +94,17 @@ class RoceDevice : public Object
     void DoDispose() override;
     /** A data, acknowledgement or CNP packet has arrived at @p port. */
     virtual void Receive(uint32_t port, RocePacket* packet, int64_t now) = 0;
+    /** @return ps for which the device knows all that will reach it */
+    virtual int64_t GetLookahead() const;
     /** @return true if the device uses its timer */
     virtual bool HasTimer() const;
     virtual void OnTimer(int64_t now);
     virtual void DoSeal();
 
     /** Sets the timer slot. */
-    void SetTimer(int64_t time, int64_t now)
+    void SetTimer(int64_t time)
     {
-        m_agenda->Set(2 * GetPortCount(), time, now);
+        m_agenda->Set(2 * GetPortCount(), time);
     }
 
     const RoceParameters& GetParameters() const
@@ -121,6 +124,7 @@ class RoceDevice : public Object
 
   private:
     std::vector<RocePort*> m_ports;              //!< by index; held by the node
+    std::vector<RocePort*> m_peers;              //!< by index: other ends of the links
     RoceAgenda* m_agenda{nullptr};               //!< shared with the scheduler
     const RoceParameters* m_parameters{nullptr}; //!< of the network
     RocePacketPool* m_pool{nullptr};             //!< of the network

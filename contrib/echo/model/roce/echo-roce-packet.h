@@ -99,6 +99,11 @@ class RocePacketQueue
     {
         RocePacket* packet = m_head;
         m_head = packet->next;
+        if (m_head)
+        {
+            // When its turn comes, the next but one will have left the processor's caches.
+            __builtin_prefetch(m_head->next);
+        }
         return packet;
     }
 
@@ -133,6 +138,11 @@ class RocePacketPool
     uint64_t GetAlive() const
     {
         return m_alive;
+    }
+
+    uint64_t GetCapacity() const
+    {
+        return m_chunks.size() * CHUNK;
     }
 
   private:

@@ -116,6 +116,23 @@ void RoceSwitch::DoSeal()
     m_buffer.Configure(capacity, GetPortCount(), headrooms, m_alpha, margin);
 }
 
+int64_t RoceSwitch::GetLookahead() const
+{
+    if (!GetParameters().runAhead || GetPortCount() == 0)
+    {
+        return 0;
+    }
+    int64_t least = INT64_MAX;
+    for (uint32_t i = 0; i < GetPortCount(); ++i)
+    {
+        // A pause frame is the shortest that there is.
+        const RocePort& port = GetPort(i);
+        const int64_t frame = TxTime(RoceWire::PAUSE, port.GetDataRate()).GetPicoSeconds();
+        least = std::min(least, port.GetDelayPicoseconds() + frame);
+    }
+    return least;
+}
+
 void RoceSwitch::Receive(uint32_t port, RocePacket* packet, int64_t now)
 {
     RocePort& out = **packet->route;

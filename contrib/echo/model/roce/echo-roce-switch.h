@@ -47,6 +47,8 @@ class RoceSwitch : public RoceDevice
     void Receive(uint32_t port, RocePacket* packet, int64_t now) override;
     /** @throws InputError if BufferBytes cannot hold the headrooms */
     void DoSeal() override;
+    /** Packets come over links only: nothing arrives sooner than the shortest takes. */
+    int64_t GetLookahead() const override;
 
   private:
     /** RED thresholds of one egress port, wire bytes. */

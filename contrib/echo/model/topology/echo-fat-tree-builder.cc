@@ -109,7 +109,7 @@ FatTreeBuilder::Shape FatTreeBuilder::ShapeOfK() const
             {"", 0, "Pods"}, std::to_string(pods) + " pods", "at most k = " + std::to_string(m_k));
     }
     const uint32_t half = m_k / 2;
-    return {half, pods, half, half, half * half, half, half};
+    return {half, pods, pods * half, half, half, half * half, half, half};
 }
 
 FatTreeBuilder::Shape FatTreeBuilder::GeneralShape() const
@@ -126,6 +126,13 @@ FatTreeBuilder::Shape FatTreeBuilder::GeneralShape() const
     const uint64_t hostsPerPod = uint64_t{m_hostsPerLeaf} * m_leavesPerPod;
     shape.pods =
         m_pods > 0 ? m_pods : static_cast<uint32_t>((GetHosts() + hostsPerPod - 1) / hostsPerPod);
+    const uint64_t leaves = m_pods > 0 ? uint64_t{m_pods} * m_leavesPerPod
+                                       : (GetHosts() + m_hostsPerLeaf - 1) / m_hostsPerLeaf;
+    if (leaves > Topology::MAX_DEVICES)
+    {
+        throw InputError({"", 0, "Pods"}, std::to_string(leaves) + " leaves", "a smaller tree");
+    }
+    shape.leaves = static_cast<uint32_t>(leaves);
     shape.uplinks = GetLeafUplinks(shape.nicsPerLeaf);
     shape.spinesPerPod = m_spinesPerPod > 0 ? m_spinesPerPod : shape.uplinks;
     if (shape.uplinks % shape.spinesPerPod != 0)
@@ -158,7 +165,7 @@ FatTreeBuilder::Shape FatTreeBuilder::GeneralShape() const
 void FatTreeBuilder::DoBuildFabric(Topology& topology, const NicTable& nics) const
 {
     const Shape shape = m_k > 0 ? ShapeOfK() : GeneralShape();
-    const uint64_t places = uint64_t{shape.pods} * shape.leavesPerPod * shape.nicsPerLeaf;
+    const uint64_t places = uint64_t{shape.leaves} * shape.nicsPerLeaf;
     const uint32_t nicsPerHost = GetHost().GetNicCount();
     if (uint64_t{GetHosts()} * nicsPerHost > places)
     {
@@ -168,10 +175,9 @@ void FatTreeBuilder::DoBuildFabric(Topology& topology, const NicTable& nics) con
                              std::to_string(places) + " ports for NICs, " +
                              std::to_string(nicsPerHost) + " for each host)");
     }
-    RequireFewLinks(uint64_t{shape.pods} * shape.leavesPerPod, shape.uplinks, "Uplinks");
+    RequireFewLinks(shape.leaves, shape.uplinks, "Uplinks");
     RequireFewLinks(uint64_t{shape.pods} * shape.spinesPerPod, shape.spineUplinks, "SpineUplinks");
-    const auto leaves =
-        AddSwitches(topology, DeviceRole::LEAF, uint64_t{shape.pods} * shape.leavesPerPod);
+    const auto leaves = AddSwitches(topology, DeviceRole::LEAF, shape.leaves);
     const auto spines =
         AddSwitches(topology, DeviceRole::SPINE, uint64_t{shape.pods} * shape.spinesPerPod);
     const auto cores = AddSwitches(topology, DeviceRole::CORE, shape.cores);

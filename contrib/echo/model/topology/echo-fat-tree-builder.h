@@ -30,6 +30,7 @@ class FatTreeBuilder : public ClosBuilder
     {
         uint32_t nicsPerLeaf;
         uint32_t pods;
+        uint32_t leaves; //!< in all; the last pod may lack some
         uint32_t leavesPerPod;
         uint32_t spinesPerPod;
         uint32_t cores;

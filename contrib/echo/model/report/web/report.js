@@ -45,7 +45,7 @@
     byId('parts').setAttribute('aria-label', parts.map(([, name, x]) => `${name} ${percent(x)}`).join(', '));
     byId('parts').replaceChildren(...parts.map(([key, name, x]) => make('div', {
       title: `${name}: ${percent(x)}`,
-      class: key === 'waiting' || key === 'idle' ? 'darktext' : '',
+      class: { waiting: 'on-light', idle: 'on-idle' }[key] || '',
       style: { width: 100 * x + '%', background: `var(--${key})` },
     }, x > 0.06 ? percent(x) : '')));
     Echo.legend(byId('parts-legend'), parts.map(([key, name, x]) => [`${name} ${percent(x)}`, `var(--${key})`]));
@@ -80,7 +80,7 @@
           },
           scales: {
             x: { stacked: true, grid: { display: false }, title: { display: true, text: grouped ? 'ranks' : 'rank' }, ticks: { maxRotation: 0, autoSkipPadding: 12 } },
-            y: { stacked: true, min: 0, max: step > 0 ? step : undefined, ticks: { callback: timeTicks(step), maxTicksLimit: 6 } },
+            y: { stacked: true, min: 0, max: step > 0 ? step : undefined, ticks: { callback: timeTicks(step), maxTicksLimit: 6, includeBounds: false } },
           },
         },
       });
@@ -106,11 +106,12 @@
       options: {
         indexAxis: 'y',
         plugins: { legend: { display: false }, tooltip: { callbacks: { label: (item) => ' ' + text(item.raw) } } },
-        scales: { x: { min: 0, ticks: { callback: ticks(Math.max(...rows.map(value))), maxTicksLimit: 6, maxRotation: 0 } }, y: { grid: { display: false } } },
+        scales: { x: { min: 0, ticks: { ...ticks(Math.max(...rows.map(value))), maxTicksLimit: 7, maxRotation: 0 } }, y: { grid: { display: false } } },
       },
     });
   });
-  const byteTicks = () => (bytes) => (bytes === 0 ? '0' : formatBytes(bytes, 3));
+  /** At powers of two, which read well in binary units. */
+  const byteTicks = (most) => ({ stepSize: 2 ** Math.max(Math.ceil(Math.log2(most / 5)), 0), callback: (bytes) => formatBytes(bytes) });
 
   const addCommunication = () => {
     if (data.totals.length === 0) {
@@ -120,7 +121,7 @@
     }
     byId('communication-note').textContent = 'By operation, kind of group and the model that served it. Time counts from the last member\u2019s ' +
       'arrival; waiting before that stands apart. collectives.csv has every instance.';
-    totalsChart('time-chart', (t) => t.duration_us, (x) => formatTime(x), timeTicks);
+    totalsChart('time-chart', (t) => t.duration_us, (x) => formatTime(x), (most) => ({ callback: timeTicks(most) }));
     totalsChart('bytes-chart', (t) => t.payload, (x) => formatBytes(x), byteTicks);
     const some = (key) => data.totals.some((t) => t[key] > 0);
     const optional = (key, title) => (some(key) ? [{ title, value: (t) => t[key], text: (t) => formatCount(t[key]) }] : []);

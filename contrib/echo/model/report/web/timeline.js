@@ -3,11 +3,10 @@
 'use strict';
 Echo.timeline = (() => {
   const { data, byId, make, colour, kindColour, KINDS, KIND_NAMES, formatTime, timeTicks, formatCount, percent, plural, tip } = Echo;
-  const source = data.timeline;
-  const unit = source.unit_us;
+  const unit = Math.min(...data.timelines.map((t) => t.unit_us));
   const stepUs = data.summary.step_time_us;
 
-  /** A lane with its blocks as arrays: starts and ends in units, names, counts, busy thousandths. */
+  /** A lane with its blocks as arrays: starts and ends in units, names, counts, busy percent. */
   const decode = (lane) => {
     const numbers = lane.blocks;
     const out = { ...lane, start: [], end: [], name: [], count: [], busy: [] };
@@ -20,13 +19,17 @@ Echo.timeline = (() => {
       out.end.push(at);
       out.name.push(name < 0 ? -1 - name : name);
       out.count.push(name < 0 ? numbers[i++] : 1);
-      out.busy.push(name < 0 ? numbers[i++] : 1000);
+      out.busy.push(name < 0 ? numbers[i++] : 100);
     }
     return out;
   };
-  const lanes = source.lanes.map(decode);
-  source.lanes = null; // the numbers are in lanes now
+  const lanes = data.timelines.flatMap((t) => t.lanes.map((lane) => ({ ...decode(lane), names: t.names, resolution: t.resolution_us })));
+  const begin = data.timelines[0].begin_us;
+  data.timelines.forEach((t) => { t.lanes = null; }); // the numbers are in lanes now
+  lanes.sort((a, b) => a.rank - b.rank);
+  const coarsest = Math.max(...data.timelines.map((t) => t.resolution_us));
   const ranks = [...new Map(lanes.map((l) => [l.rank, { rank: l.rank, host: l.host, lanes: lanes.filter((m) => m.rank === l.rank) }])).values()];
+  const detailed = coarsest > 0 ? ranks.filter((r) => r.lanes.every((l) => l.resolution < coarsest)) : [];
   const kindsShown = KINDS.filter((k) => lanes.some((l) => l.kind === k));
   const isCommunication = (kind) => !['compute', 'copy', 'host'].includes(kind);
 
@@ -34,7 +37,7 @@ Echo.timeline = (() => {
   let view = [0, Math.max(stepUs, unit)];
   const whole = view;
   const LEFT = 64;
-  const AXIS = 30;
+  const AXIS = 37; // and the padding above
 
   const rowHeight = () => Math.min(Math.max(Math.floor(720 / Math.max(shown.length, 1)), 5), 64);
   /** Where a kind stands in a row of height h: [offset, height], or null if there is no room. */
@@ -71,42 +74,81 @@ Echo.timeline = (() => {
     return context.createPattern(tile, 'repeat');
   };
 
-  /** Draws one lane; blocks of less than a pixel are drawn together. @return rectangles drawn */
-  const drawLane = (context, lane, y, h, scale, fill) => {
+  /**
+   * Blocks of a few pixels are not drawn one by one: their share of each pixel's time
+   * becomes the pixel's opacity, so that what is busy half of the time looks half as strong. They
+   * are gathered in an image of one line a lane.
+   */
+  const density = {
+    canvas: document.createElement('canvas'),
+    start(width, lines) {
+      this.width = Math.max(width, 1);
+      this.shares = new Float32Array(this.width);
+      this.image = new ImageData(this.width, Math.max(lines, 1));
+      this.spots = [];
+    },
+    /** Adds a span of pixels with the share of it that is busy. */
+    add(a, b, busy) {
+      this.any = true;
+      const from = Math.min(Math.max(a, 0), this.width - 1e-3);
+      const until = Math.min(Math.max(b, from + 1e-3), this.width);
+      for (let x = Math.floor(from); x < until; ++x) this.shares[x] += busy * (Math.min(x + 1, until) - Math.max(x, from));
+    },
+    finishLane(rgb, y, h) {
+      if (!this.any) return;
+      const line = this.spots.length;
+      const pixels = this.image.data;
+      for (let x = 0, at = line * this.width * 4; x < this.width; ++x, at += 4) {
+        if (this.shares[x] > 0) {
+          [pixels[at], pixels[at + 1], pixels[at + 2]] = rgb;
+          pixels[at + 3] = 255 * Math.min(1, 0.2 + 0.8 * this.shares[x]); // the faintest can be seen
+        }
+      }
+      this.spots.push([y, h]);
+      this.shares.fill(0);
+      this.any = false;
+    },
+    draw(context, left, width) {
+      this.canvas.width = this.image.width;
+      this.canvas.height = this.image.height;
+      this.canvas.getContext('2d').putImageData(this.image, 0, 0);
+      context.imageSmoothingEnabled = false;
+      this.spots.forEach(([y, h], line) => context.drawImage(this.canvas, 0, line, this.width, 1, left, y, width, h));
+    },
+  };
+  const rgbOf = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+
+  /** Draws the wide blocks of a lane and hands the others to density. @return blocks in view */
+  const drawLane = (context, lane, y, h, scale, fill, rgb) => {
     const from = view[0] / unit;
     const until = view[1] / unit;
     const left = scale.left;
     const perUnit = (scale.right - scale.left) / (until - from);
-    context.fillStyle = fill;
-    let x0 = -1;
-    let x1 = -1;
+    const dense = density.width / (until - from);
+    const narrow = h < 10 ? 6 : 2;
     let marks = 0;
     const labels = [];
-    const flush = (wide) => {
-      if (x1 < 0) return;
-      const width = Math.max(x1 - x0, 0.7);
-      context.fillRect(x0, y, wide && width > 3 ? width - 0.8 : width, h);
-      ++marks;
-    };
-    for (let i = firstEndingAfter(lane, from); i < lane.start.length && lane.start[i] <= until; ++i) {
-      const a = Math.max(left + (lane.start[i] - from) * perUnit, left);
-      const b = Math.min(left + (lane.end[i] - from) * perUnit, scale.right);
-      if (x1 >= 0 && a - x1 < 0.5 && (b - a < 3 || x1 - x0 < 3)) {
-        x1 = Math.max(x1, b);
+    context.fillStyle = fill;
+    for (let i = firstEndingAfter(lane, from); i < lane.start.length && lane.start[i] <= until; ++i, ++marks) {
+      const width = (lane.end[i] - lane.start[i]) * perUnit;
+      if (width < narrow) {
+        density.add((lane.start[i] - from) * dense, (lane.end[i] - from) * dense, lane.busy[i] / 100);
         continue;
       }
-      flush(true);
-      x0 = a;
-      x1 = b;
+      const a = Math.max(left + (lane.start[i] - from) * perUnit, left);
+      const b = Math.min(left + (lane.end[i] - from) * perUnit, scale.right);
+      context.globalAlpha = lane.count[i] > 1 ? 0.3 + 0.007 * lane.busy[i] : 1;
+      context.fillRect(a, y, width > 4 ? b - a - 0.8 : b - a, h); // a hair between neighbours
       if (h >= 13 && b - a > 46 && !lane.waiting) labels.push([a, b, lane.name[i], lane.count[i]]);
     }
-    flush(true);
+    context.globalAlpha = 1;
+    density.finishLane(rgb, y, h);
     if (labels.length > 0) {
       context.fillStyle = '#fff';
       context.font = `11px ${Chart.defaults.font.family}`;
       context.textBaseline = 'middle';
       for (const [a, b, name, count] of labels) {
-        const text = (count > 1 ? formatCount(count) + '\u00d7 ' : '') + source.names[name];
+        const text = (count > 1 ? formatCount(count) + '\u00d7 ' : '') + lane.names[name];
         const room = Math.floor((b - a - 10) / 5.8);
         context.fillText(text.length > room ? text.slice(0, Math.max(room - 1, 1)) + '\u2026' : text, a + 5, y + h / 2 + 0.5);
       }
@@ -122,15 +164,18 @@ Echo.timeline = (() => {
       const scale = chart.scales.x;
       const h = rowHeight();
       hatch = hatch || makeHatch(context);
+      const colours = Object.fromEntries([...kindsShown, 'waiting'].map((k) => [k, k === 'waiting' ? colour(k) : kindColour(k)]));
+      density.start(Math.round(area.width * chart.currentDevicePixelRatio), shown.reduce((n, r) => n + r.lanes.length, 0));
       context.save();
       let marks = 0;
       const every = Math.ceil(14 / h);
+      const [rowColour, textColour] = [colour('row'), colour('muted')]; // asking is slow
       shown.forEach((row, r) => {
         const top = area.top + r * h;
-        context.fillStyle = colour('row');
+        context.fillStyle = rowColour;
         context.fillRect(area.left, top, area.width, h >= 12 ? h - 3 : h - (h > 6 ? 1 : 0.5));
         if (r % every === 0) {
-          context.fillStyle = colour('muted');
+          context.fillStyle = textColour;
           context.font = `12px ${Chart.defaults.font.family}`;
           context.textAlign = 'right';
           context.textBaseline = 'middle';
@@ -139,9 +184,11 @@ Echo.timeline = (() => {
         }
         for (const lane of [...row.lanes].sort((a, b) => (b.waiting ? 1 : 0) - (a.waiting ? 1 : 0))) {
           const spot = place(lane.kind, h, kindsShown);
-          if (spot) marks += drawLane(context, lane, top + spot[0], spot[1], scale, lane.waiting ? hatch : kindColour(lane.kind));
+          const base = colours[lane.waiting ? 'waiting' : lane.kind];
+          if (spot) marks += drawLane(context, lane, top + spot[0], spot[1], scale, lane.waiting ? hatch : base, rgbOf(base));
         }
       });
+      density.draw(context, area.left, area.width);
       context.restore();
       Echo.countMarks(chart.canvas, marks);
     },
@@ -172,10 +219,10 @@ Echo.timeline = (() => {
       data: { datasets: [{ data: [] }] },
       options: {
         events: [],
-        layout: { padding: { left: LEFT, right: 12 } },
+        layout: { padding: { left: LEFT, right: 12, top: 7 } },
         plugins: { legend: { display: false }, tooltip: { enabled: false } },
         scales: {
-          x: { type: 'linear', min: view[0], max: view[1], ticks: { maxRotation: 0, callback: timeTicks(view[1] - view[0]) } },
+          x: { type: 'linear', min: view[0], max: view[1], ticks: { maxRotation: 0, includeBounds: false, callback: timeTicks(view[1] - view[0]) } },
           y: { display: false, min: 0, max: 1 },
         },
       },
@@ -210,7 +257,7 @@ Echo.timeline = (() => {
   const describe = ({ lane, i }) => {
     const start = lane.start[i] * unit;
     const length = (lane.end[i] - lane.start[i]) * unit;
-    const name = source.names[lane.name[i]];
+    const name = lane.names[lane.name[i]];
     const count = lane.count[i];
     const what = lane.waiting ? 'Waiting: ' + name : name;
     return [
@@ -218,7 +265,7 @@ Echo.timeline = (() => {
       (lane.waiting ? 'waiting for other ranks, ' : '') + (KIND_NAMES[lane.kind] || lane.kind) +
         (isCommunication(lane.kind) && lane.kind !== 'world' ? ' communication' : ''),
       `rank ${lane.rank}` + (lane.host === undefined ? '' : `, host ${lane.host}`) + `, stream ${lane.stream}`,
-      `from ${formatTime(source.begin_us + start, 7)}, for ${formatTime(length)}` + (count > 1 ? `, ${percent(lane.busy[i] / 1000, 0)} of it busy` : ''),
+      `from ${formatTime(begin + start, 7)}, for ${formatTime(length)}` + (count > 1 ? `, ${percent(lane.busy[i] / 100, 0)} of it busy` : ''),
     ];
   };
 
@@ -306,10 +353,11 @@ Echo.timeline = (() => {
     const filter = byId('timeline-filter');
     const hosts = [...new Set(ranks.map((r) => r.host))].filter((h) => h !== undefined);
     select.append(make('option', { value: '' }, `all ${ranks.length}`));
+    if (detailed.length > 0) select.append(make('option', { value: 'detailed' }, `in detail (${detailed.length})`));
     if (hosts.length > 1) hosts.forEach((h) => select.append(make('option', { value: String(h) }, `of host ${h}`)));
     select.addEventListener('change', () => {
       filter.value = '';
-      choose(select.value === '' ? ranks : ranks.filter((r) => String(r.host) === select.value));
+      choose(select.value === '' ? ranks : select.value === 'detailed' ? detailed : ranks.filter((r) => String(r.host) === select.value));
     });
     filter.addEventListener('change', () => { select.value = ''; choose(parseRanks(filter.value)); });
   };
@@ -320,8 +368,8 @@ Echo.timeline = (() => {
       return;
     }
     const all = data.summary.ranks;
-    const merged = source.resolution_us > 0
-      ? ` Neighbours shorter than ${formatTime(source.resolution_us, 2)} are drawn as one block; timeline.json has each operator.` : '';
+    const merged = coarsest > 0 ? ` Operators within ${formatTime(coarsest, 2)} may be one block` +
+      (detailed.length > 0 ? `; ranks ${detailed.map((r) => r.rank).join(', ')} have finer ones` : '') + '. timeline.json has each operator.' : '';
     byId('timeline-note').textContent = (ranks.length < all ? `${ranks.length} of ${plural(all, 'rank')}, spread evenly. ` : '') +
       'In each row compute stands above, communication below, hatched where it waits for other ranks; grey is idle.' + merged;
     addChoices();
@@ -332,5 +380,5 @@ Echo.timeline = (() => {
     });
     listen();
   };
-  return { addTo };
+  return { addTo, show, showRanks: (text) => choose(parseRanks(text)) };
 })();

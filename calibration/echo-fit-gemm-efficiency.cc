@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Makes calibration/compute/gemm-efficiency.yaml from published measurements of single kernels.
+//
+// The inputs are CSV files with a header line; lines that start with # are skipped:
+//   --gemm         gpu (a100, h100), M, N, K, median_ms: products in FP16, by shape
+//   --elementwise  gpu, op (add, emb), num_tokens, hidden, median_ms: FP16
+//   --attention    gpu, kernel, pass, causal, head_dim, seq, tflops: fused attention
+//   --kernels      kShortName, duration (ns), Compute throughput, DRAM throughput (% of peak)
+//   --best         accelerator, dtype, mamf_tflops, theory_tflops: best product of any shape
+// calibration/compute/README.md names their sources and says what is derived from which.
+
+#include "ns3/command-line.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace
+{
+
+/** A GPU that was measured. Peaks are those of its data sheet: dense FP16, and memory. */
+struct Gpu
+{
+    std::string name;      //!< in the inputs
+    std::string attention; //!< how its name starts in the attention table
+    std::string best;      //!< its name in the table of best products
+    std::string applies;   //!< GPUs of the same generation, as beginnings of names
+    double peak;           //!< FLOP/s
+    double bandwidth;      //!< B/s
+};
+
+const Gpu GPUS[] = {
+    {"a100", "A100", "NVIDIA A100 SXM", "A100, A800", 312e12, 2039e9},
+    {"h100", "H100", "NVIDIA H100 SXM", "H100, H800, H200, GH200", 989.4e12, 3350e9},
+};
+
+/** No kernel sustains more of the memory's rate; more was served by the cache. */
+const double MEMORY_CAP = 0.92;
+/** Kernels of less ideal time than this are too short for the tables' clock of 1 us. */
+const double SHORTEST = 2e-6;
+
+using Row = std::map<std::string, std::string>;
+
+/** @return cells of a line; a cell in quotes may hold commas */
+std::vector<std::string> Split(const std::string& line)
+{
+    std::vector<std::string> cells(1);
+    bool isQuoted = false;
+    for (char c : line)
+    {
+        if (c == '"')
+        {
+            isQuoted = !isQuoted;
+        }
+        else if (c == ',' && !isQuoted)
+        {
+            cells.emplace_back();
+        }
+        else if (c != '\r')
+        {
+            cells.back() += c;
+        }
+    }
+    return cells;
+}
+
+std::vector<Row> ReadTable(const std::string& path, const std::vector<std::string>& columns)
+{
+    std::ifstream in(path);
+    if (!in)
+    {
+        throw std::runtime_error(path + ": cannot be read");
+    }
+    std::vector<Row> rows;
+    std::vector<std::string> header;
+    for (std::string line; std::getline(in, line);)
+    {
+        if (line.empty() || line[0] == '#')
+        {
+            continue;
+        }
+        const std::vector<std::string> cells = Split(line);
+        if (header.empty())
+        {
+            header = cells;
+            for (const auto& column : columns)
+            {
+                if (std::find(header.begin(), header.end(), column) == header.end())
+                {
+                    throw std::runtime_error(path + ": no column '" + column + "'");
+                }
+            }
+            continue;
+        }
+        Row row;
+        for (size_t i = 0; i < header.size() && i < cells.size(); ++i)
+        {
+            row[header[i]] = cells[i];
+        }
+        rows.push_back(row);
+    }
+    return rows;
+}
+
+double Number(const Row& row, const std::string& column)
+{
+    const std::string& text = row.at(column);
+    size_t used = 0;
+    const double value = std::stod(text, &used);
+    if (used != text.size())
+    {
+        throw std::runtime_error("column '" + column + "': '" + text + "' is no number");
+    }
+    return value;
+}
+
+double Median(std::vector<double> values, const std::string& what)
+{
+    if (values.empty())
+    {
+        throw std::runtime_error("no measurements of " + what);
+    }
+    std::sort(values.begin(), values.end());
+    const size_t middle = values.size() / 2;
+    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+/** A product of the GEMM table. */
+struct Product
+{
+    double rows;
+    double ideal;  //!< operations / peak, s
+    double memory; //!< bytes / bandwidth, s
+    double bytes;
+    double seconds;
+};
+
+std::vector<Product> GetProducts(const std::vector<Row>& table, const Gpu& gpu)
+{
+    std::vector<Product> products;
+    for (const Row& row : table)
+    {
+        if (row.at("gpu") == gpu.name)
+        {
+            const double m = Number(row, "M");
+            const double n = Number(row, "N");
+            const double k = Number(row, "K");
+            const double bytes = 2 * (m * k + k * n + m * n);
+            products.push_back({m,
+                                2 * m * n * k / gpu.peak,
+                                bytes / gpu.bandwidth,
+                                bytes,
+                                Number(row, "median_ms") / 1e3});
+        }
+    }
+    return products;
+}
+
+/** Shares of bandwidth that an elementwise operation reaches, and its shortest time. */
+struct MemoryKernel
+{
+    std::vector<double> shares;
+    std::vector<double> shortest;
+};
+
+MemoryKernel GetMemoryKernel(const std::vector<Row>& table,
+                             const Gpu& gpu,
+                             const std::string& op,
+                             double tensors,
+                             double overhead,
+                             double shortest)
+{
+    MemoryKernel kernel;
+    for (const Row& row : table)
+    {
+        if (row.at("gpu") != gpu.name || row.at("op") != op)
+        {
+            continue;
+        }
+        const double bytes = tensors * 2 * Number(row, "num_tokens") * Number(row, "hidden");
+        const double seconds = Number(row, "median_ms") / 1e3;
+        if (bytes <= 262144 && seconds > 0)
+        {
+            kernel.shortest.push_back(seconds);
+        }
+        if (bytes / gpu.bandwidth >= shortest)
+        {
+            kernel.shares.push_back(bytes / gpu.bandwidth / (seconds - overhead));
+        }
+    }
+    return kernel;
+}
+
+/** Mean of a percentage over kernels whose name holds @p part, weighted by duration. */
+double GetShare(const std::vector<Row>& kernels, const std::string& part, const std::string& column)
+{
+    double weight = 0;
+    double sum = 0;
+    for (const Row& row : kernels)
+    {
+        if (row.at("kShortName").find(part) != std::string::npos)
+        {
+            weight += Number(row, "duration");
+            sum += Number(row, "duration") * Number(row, column) / 100;
+        }
+    }
+    if (weight == 0)
+    {
+        throw std::runtime_error("no kernels '" + part + "'");
+    }
+    return sum / weight;
+}
+
+/** All inputs. */
+struct Tables
+{
+    std::vector<Row> gemm;
+    std::vector<Row> elementwise;
+    std::vector<Row> attention;
+    std::vector<Row> kernels;
+    std::vector<Row> best;
+};
+
+std::string Format(const char* format, double value)
+{
+    char text[64];
+    std::snprintf(text, sizeof text, format, value);
+    return text;
+}
+
+std::string FormatMicroseconds(double value)
+{
+    return value < 999 ? Format("%.3gus", value) : Format("%.3gms", value / 1000);
+}
+
+/** Medians over half decades of ideal time, of products that are not bound by memory. */
+void WriteCurve(std::ostream& out,
+                const std::vector<Product>& products,
+                double overhead,
+                double cap)
+{
+    std::map<int, std::vector<double>> bins;
+    for (const Product& product : products)
+    {
+        // 256 rows and more: what training does, and measured with steady clocks.
+        if (product.rows >= 256 && product.ideal >= SHORTEST &&
+            product.memory < 0.75 * product.ideal)
+        {
+            const int bin = static_cast<int>(std::lround(2 * std::log10(product.ideal * 1e6)));
+            bins[bin].push_back(product.ideal / (product.seconds - overhead));
+        }
+    }
+    out << "    gemm:\n";
+    for (const auto& [bin, shares] : bins)
+    {
+        if (shares.size() >= 50)
+        {
+            out << "      - {ideal: " << FormatMicroseconds(std::pow(10, bin / 2.0))
+                << ", efficiency: " << Format("%.3f", std::min(cap, Median(shares, "")))
+                << "} # median of " << shares.size() << "\n";
+        }
+    }
+}
+
+void WriteArchitecture(std::ostream& out, const Tables& tables, const Gpu& gpu)
+{
+    const double overhead =
+        Median(GetMemoryKernel(tables.elementwise, gpu, "add", 3, 0, 1).shortest, "short kernels");
+    const std::vector<Product> products = GetProducts(tables.gemm, gpu);
+    double cap = 1;
+    for (const Row& row : tables.best)
+    {
+        if (row.at("accelerator") == gpu.best && row.at("dtype") == "bf16")
+        {
+            cap = Number(row, "mamf_tflops") / Number(row, "theory_tflops");
+        }
+    }
+    out << "  - name: " << gpu.name << "\n    gpus: [" << gpu.applies << "]\n"
+        << "    launch_overhead: " << Format("%.3gus", overhead * 1e6) << "\n";
+    WriteCurve(out, products, overhead, cap);
+
+    std::vector<double> memory;
+    for (const Product& product : products)
+    {
+        if (product.rows <= 16 && product.bytes >= 50e6)
+        {
+            memory.push_back(product.memory / (product.seconds - overhead));
+        }
+    }
+    std::vector<double> attention;
+    for (const Row& row : tables.attention)
+    {
+        if (row.at("gpu").rfind(gpu.attention, 0) == 0 && row.at("kernel") == "FA2" &&
+            row.at("pass") == "fwd+bwd" && row.at("causal") == "1" && row.at("head_dim") == "128" &&
+            Number(row, "seq") >= 2048 && Number(row, "seq") <= 8192)
+        {
+            attention.push_back(Number(row, "tflops") * 1e12 / gpu.peak);
+        }
+    }
+    // Additions long enough to be well above what the cache holds; lookups spread over a table.
+    const double add = Median(
+        GetMemoryKernel(tables.elementwise, gpu, "add", 3, overhead, 50e-6).shares, "additions");
+    const double lookup = Median(
+        GetMemoryKernel(tables.elementwise, gpu, "emb", 2, overhead, 20e-6).shares, "lookups");
+    const double elementwise = std::min(MEMORY_CAP, add);
+    const auto line = [&](const char* key, double value) {
+        out << "    " << key << ": " << Format("%.3f", value) << "\n";
+    };
+    line("gemm_fp32", GetShare(tables.kernels, "sgemm", "Compute throughput"));
+    line("gemm_memory", Median(memory, "products with few rows"));
+    line("attention", Median(attention, "attention"));
+    line("elementwise", elementwise);
+    line("normalization", GetShare(tables.kernels, "layer_norm_grad_input", "DRAM throughput"));
+    line("embedding", lookup);
+    line("other", elementwise);
+}
+
+} // namespace
+
+int main(int argc, char* argv[])
+{
+    std::string gemm;
+    std::string elementwise;
+    std::string attention;
+    std::string kernels;
+    std::string best;
+    std::string out;
+    ns3::CommandLine command(__FILE__);
+    command.Usage("Derives kernel efficiencies from published measurements.");
+    command.AddValue("gemm", "CSV: gpu, M, N, K, median_ms", gemm);
+    command.AddValue("elementwise", "CSV: gpu, op, num_tokens, hidden, median_ms", elementwise);
+    command.AddValue(
+        "attention", "CSV: gpu, kernel, pass, causal, head_dim, seq, tflops", attention);
+    command.AddValue("kernels", "CSV: kShortName, duration, throughputs in %", kernels);
+    command.AddValue("best", "CSV: accelerator, dtype, mamf_tflops, theory_tflops", best);
+    command.AddValue("out", "the YAML file to write; empty: standard output", out);
+    command.Parse(argc, argv);
+    try
+    {
+        const Tables tables = {
+            ReadTable(gemm, {"gpu", "M", "N", "K", "median_ms"}),
+            ReadTable(elementwise, {"gpu", "op", "num_tokens", "hidden", "median_ms"}),
+            ReadTable(attention, {"gpu", "kernel", "pass", "causal", "head_dim", "seq", "tflops"}),
+            ReadTable(kernels, {"kShortName", "duration", "Compute throughput", "DRAM throughput"}),
+            ReadTable(best, {"accelerator", "dtype", "mamf_tflops", "theory_tflops"})};
+        std::ostringstream text;
+        text
+            << "# Written by echo-fit-gemm-efficiency; calibration/compute/README.md says from "
+               "what and how.\n"
+            << "echo_compute_profile: 1\n"
+            << "source: microsoft/vidur @7d47513 (GEMM, add, embedding), Dao-AILab/flash-attention "
+               "@0251105a2f, NetX-lab/Echo-slowdown @7d698a7 (FP32 GEMM, layer norm), "
+               "stas00/ml-engineering @744d01e (best GEMM)\n"
+            << "fallback: h100\narchitectures:\n";
+        for (const Gpu& gpu : GPUS)
+        {
+            WriteArchitecture(text, tables, gpu);
+        }
+        if (out.empty())
+        {
+            std::cout << text.str();
+            return 0;
+        }
+        std::ofstream file(out);
+        file << text.str();
+        file.close();
+        if (!file)
+        {
+            throw std::runtime_error(out + ": cannot be written");
+        }
+        return 0;
+    }
+    catch (const std::exception& error)
+    {
+        std::cerr << "echo-fit-gemm-efficiency: " << error.what() << "\n";
+        return 2;
+    }
+}

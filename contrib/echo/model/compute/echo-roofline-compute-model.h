@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_ROOFLINE_COMPUTE_MODEL_H
+#define ECHO_ROOFLINE_COMPUTE_MODEL_H
+
+#include "echo-compute-model.h"
+#include "echo-compute-profile.h"
+
+#include "ns3/echo-gpu-spec.h"
+
+#include <string>
+
+namespace ns3
+{
+namespace echo
+{
+
+/**
+ * Durations from what kernels do:
+ *
+ *   launch overhead + max(flops / (peak * efficiency), bytes / (bandwidth * efficiency)),
+ *
+ * peak by the operator's number format, efficiencies as measured (KernelEfficiency). The attribute
+ * Scale multiplies COMPUTE and COPY. An operator that has a duration keeps it (a profiler measured
+ * it); so does HOST.
+ *
+ * The roofline is that of Williams et al., CACM 52(4), 2009.
+ */
+class RooflineComputeModel : public ComputeModel
+{
+  public:
+    static TypeId GetTypeId();
+
+    /**
+     * Sets the GPU and its efficiencies.
+     * @throws InputError if the GPU has no memory bandwidth
+     */
+    void Configure(const GpuSpec& gpu, const ComputeProfile& profile);
+
+    /**
+     * Whether every operator's duration can be given: to be asked before time zero.
+     * @throws UnsupportedError naming an operator, if the GPU has no peak for its number format or
+     *         it would take longer than 1e6 s
+     */
+    void Check(const WorkloadGraph& workload) const;
+
+    /** @return a sentence if the profile does not name the GPU, so that efficiencies of another
+     * one are used; else empty */
+    std::string GetWarning() const;
+
+    Time GetDuration(const Operator& op, RankId rank) const override;
+
+    /** @return time of @p op on the GPU, in seconds; a negative number if there is no peak */
+    double GetSeconds(const Operator& op) const;
+
+  private:
+    double m_scale{1}; //!< factor on GPU time
+    GpuSpec m_gpu;
+    KernelEfficiency m_efficiency;
+    bool m_isMeasured{true}; //!< the profile names the GPU
+};
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_ROOFLINE_COMPUTE_MODEL_H */

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-compute-profile-reader.h"
+
+#include <cmath>
+
+namespace ns3
+{
+namespace echo
+{
+
+namespace
+{
+
+double ReadEfficiency(const YamlNode& node, const std::string& key)
+{
+    return node.Get(key).AsNumber(0.001, 1);
+}
+
+/** Points as maps {ideal: 10us, efficiency: 0.5}. */
+std::vector<KernelEfficiency::Point> ReadCurve(const YamlNode& node)
+{
+    std::vector<KernelEfficiency::Point> curve;
+    for (const YamlNode& entry : node.GetEntries())
+    {
+        KernelEfficiency::Point point;
+        point.ideal = entry.Get("ideal").AsTime();
+        point.efficiency = ReadEfficiency(entry, "efficiency");
+        entry.RefuseUnknownKeys();
+        const auto shown = [&] { return "'" + entry.Get("ideal").AsString() + "'"; };
+        if (point.ideal.IsZero() || (!curve.empty() && point.ideal <= curve.back().ideal))
+        {
+            entry.Get("ideal").Fail(shown(), "a time above zero and above the one before");
+        }
+        if (!curve.empty())
+        {
+            // Between two points time is x / (a + m ln x): it grows with x while m is below the
+            // efficiency.
+            const double slope =
+                (point.efficiency - curve.back().efficiency) /
+                std::log(point.ideal.GetSeconds() / curve.back().ideal.GetSeconds());
+            if (slope >= curve.back().efficiency)
+            {
+                entry.Get("efficiency")
+                    .Fail("'" + entry.Get("efficiency").AsString() + "'",
+                          "a smaller step: more work would take less time");
+            }
+        }
+        curve.push_back(point);
+    }
+    if (curve.empty())
+    {
+        node.Fail("no points", "at least one");
+    }
+    return curve;
+}
+
+KernelEfficiency ReadArchitecture(const YamlNode& node)
+{
+    KernelEfficiency efficiency;
+    efficiency.name = node.Get("name").AsString();
+    for (const YamlNode& gpu : node.Get("gpus").GetEntries())
+    {
+        efficiency.gpus.push_back(gpu.AsString());
+    }
+    efficiency.launchOverhead = node.Get("launch_overhead").AsTime();
+    efficiency.gemm = ReadCurve(node.Get("gemm"));
+    efficiency.gemmFp32 = ReadEfficiency(node, "gemm_fp32");
+    efficiency.gemmMemory = ReadEfficiency(node, "gemm_memory");
+    efficiency.attention = ReadEfficiency(node, "attention");
+    for (KernelKind kind : {KernelKind::ELEMENTWISE,
+                            KernelKind::NORMALIZATION,
+                            KernelKind::EMBEDDING,
+                            KernelKind::OTHER})
+    {
+        efficiency.memory[kind] = ReadEfficiency(node, ToString(kind));
+    }
+    node.RefuseUnknownKeys();
+    return efficiency;
+}
+
+} // namespace
+
+ComputeProfile ReadComputeProfile(const YamlNode& node)
+{
+    ComputeProfile profile;
+    node.Get("echo_compute_profile").AsInteger(1, 1);
+    profile.file = node.GetLocation().file;
+    profile.source = node.GetString("source", "");
+    for (const YamlNode& entry : node.Get("architectures").GetEntries())
+    {
+        profile.architectures.push_back(ReadArchitecture(entry));
+    }
+    if (profile.architectures.empty())
+    {
+        node.Get("architectures").Fail("no architectures", "at least one");
+    }
+    if (node.Has("fallback"))
+    {
+        const YamlNode fallback = node.Get("fallback");
+        std::string known;
+        while (profile.fallback < profile.architectures.size() &&
+               profile.architectures[profile.fallback].name != fallback.AsString())
+        {
+            const std::string& name = profile.architectures[profile.fallback++].name;
+            known += (known.empty() ? "" : ", ") + name;
+        }
+        if (profile.fallback == profile.architectures.size())
+        {
+            fallback.Fail("'" + fallback.AsString() + "'", "one of " + known);
+        }
+    }
+    node.RefuseUnknownKeys();
+    return profile;
+}
+
+} // namespace echo
+} // namespace ns3

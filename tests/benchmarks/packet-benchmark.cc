@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Packet-hops per second of CPU time: the packet network on ns-3's default scheduler and on the
+// bucket wheel, beside ns-3's own PointToPointNetDevice with UDP over IPv4. The table at the end
+// gives each as a multiple of the latter, measured in the same run.
+
+#include "roce-fixture.h"
+
+#include "ns3/internet-stack-helper.h"
+#include "ns3/ipv4-address-helper.h"
+#include "ns3/ipv4-global-routing-helper.h"
+#include "ns3/point-to-point-helper.h"
+#include "ns3/udp-client-server-helper.h"
+#include "ns3/udp-server.h"
+
+#include <benchmark/benchmark.h>
+
+#include <cstdio>
+#include <ctime>
+#include <map>
+
+using namespace ns3;
+using namespace ns3::echo;
+
+namespace
+{
+
+constexpr const char* BASELINE = "mainline point-to-point, UDP";
+
+/** What a benchmark reached, best of its repetitions. */
+struct Result
+{
+    double hopsPerSecond{0};
+    double eventsPerHop{0};
+};
+
+std::map<std::string, Result> g_results;
+
+/** CPU time and events of Simulator::Run. */
+class Meter
+{
+  public:
+    void Run()
+    {
+        const uint64_t events = Simulator::GetEventCount();
+        const std::clock_t start = std::clock();
+        Simulator::Run();
+        m_seconds += static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+        m_events += static_cast<double>(Simulator::GetEventCount() - events);
+    }
+
+    void Report(benchmark::State& state, const std::string& name, double hops)
+    {
+        state.SetIterationTime(m_seconds);
+        Result& result = g_results[name];
+        result.hopsPerSecond = std::max(result.hopsPerSecond, hops / m_seconds);
+        result.eventsPerHop = m_events / hops;
+        state.counters["Mhops/s"] = hops / m_seconds / 1e6;
+        state.counters["events/hop"] = m_events / hops;
+    }
+
+  private:
+    double m_seconds{0};
+    double m_events{0};
+};
+
+/** Host, three switches, host: four links, one flow of UDP datagrams of 4096 B. */
+void Mainline(benchmark::State& state)
+{
+    constexpr uint32_t PACKETS = 50000;
+    constexpr uint32_t LINKS = 4;
+    for (auto unused : state)
+    {
+        (void)unused;
+        NodeContainer nodes(LINKS + 1);
+        InternetStackHelper().Install(nodes);
+        PointToPointHelper link;
+        link.SetDeviceAttribute("DataRate", StringValue("400Gb/s"));
+        link.SetDeviceAttribute("Mtu", UintegerValue(9000));
+        link.SetChannelAttribute("Delay", StringValue("1us"));
+        Ipv4AddressHelper address("10.0.0.0", "255.255.255.0");
+        Ipv4Address last;
+        for (uint32_t i = 0; i < LINKS; ++i)
+        {
+            last = address.Assign(link.Install(nodes.Get(i), nodes.Get(i + 1))).GetAddress(1);
+            address.NewNetwork();
+        }
+        Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+        UdpServerHelper server(9);
+        server.Install(nodes.Get(LINKS));
+        UdpClientHelper client(last, 9);
+        client.SetAttribute("MaxPackets", UintegerValue(PACKETS));
+        client.SetAttribute("Interval", TimeValue(NanoSeconds(90)));
+        client.SetAttribute("PacketSize", UintegerValue(4096));
+        client.Install(nodes.Get(0));
+        Meter meter;
+        meter.Run();
+        const uint64_t received = server.GetServer()->GetReceived();
+        if (received != PACKETS)
+        {
+            state.SkipWithError("datagrams lost");
+        }
+        meter.Report(state, BASELINE, static_cast<double>(received) * LINKS);
+        Simulator::Destroy();
+    }
+}
+
+/** All-to-all among the 16 hosts of a k = 4 fat tree: 400 Gb/s, 4 KiB, an ACK each 4 packets. */
+void AllToAll(benchmark::State& state,
+              const std::string& name,
+              const std::string& scheduler,
+              const TestNetwork::Attributes& attributes)
+{
+    for (auto unused : state)
+    {
+        (void)unused;
+        const TestFabric fabric = MakeFatTree(4, "400Gb/s", MicroSeconds(1));
+        TestNetwork network(fabric, attributes, scheduler);
+        const uint32_t hosts = static_cast<uint32_t>(fabric.nics.size());
+        for (uint32_t a = 0; a < hosts; ++a)
+        {
+            for (uint32_t b = 0; b < hosts; ++b)
+            {
+                if (a != b)
+                {
+                    network.Send(a, b, 2097152);
+                }
+            }
+        }
+        Meter meter;
+        meter.Run();
+        const NetworkTotals totals = network.Get().GetTotals();
+        meter.Report(state, name, static_cast<double>(totals.packetHops));
+        if (totals.liveFlows > 0)
+        {
+            state.SkipWithError("messages left");
+        }
+        state.counters["pauses"] = static_cast<double>(totals.pauses);
+    }
+}
+
+void Register(const std::string& name,
+              const std::string& scheduler,
+              const TestNetwork::Attributes& attributes)
+{
+    benchmark::RegisterBenchmark(
+        name.c_str(),
+        [=](benchmark::State& state) { AllToAll(state, name, scheduler, attributes); })
+        ->UseManualTime()
+        ->Unit(benchmark::kMillisecond);
+}
+
+} // namespace
+
+int main(int argc, char* argv[])
+{
+    UsePicoseconds();
+    benchmark::Initialize(&argc, argv);
+    benchmark::RegisterBenchmark(BASELINE, Mainline)
+        ->UseManualTime()
+        ->Unit(benchmark::kMillisecond);
+    const std::string wheel = "ns3::echo::BucketWheelScheduler";
+    const TestNetwork::Attributes window{{"WindowBytes", "524288"}};
+    Register("default scheduler", "ns3::MapScheduler", window);
+    Register("bucket wheel", wheel, window);
+    Register("bucket wheel, no window", wheel, {});
+    Register("bucket wheel, no run-ahead",
+             wheel,
+             {{"WindowBytes", "524288"}, {"RunAhead", "false"}});
+    Register("bucket wheel, plain port", wheel, {{"WindowBytes", "524288"}, {"Lazy", "false"}, {"RunAhead", "false"}});
+    benchmark::RunSpecifiedBenchmarks();
+
+    const double baseline = g_results[BASELINE].hopsPerSecond;
+    std::printf("\n%-32s %10s %10s %12s\n", "", "Mhops/s", "ratio", "events/hop");
+    for (const auto& [name, result] : g_results)
+    {
+        std::printf("%-32s %10.3f %10.1f %12.2f\n",
+                    name.c_str(),
+                    result.hopsPerSecond / 1e6,
+                    baseline > 0 ? result.hopsPerSecond / baseline : 0.0,
+                    result.eventsPerHop);
+    }
+    return 0;
+}

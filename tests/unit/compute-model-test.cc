@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "list-scheduler.h"
+
+#include "ns3/echo-cluster-reader.h"
+#include "ns3/echo-compute-profile-reader.h"
+#include "ns3/echo-roofline-compute-model.h"
+#include "ns3/echo-stage-parameters.h"
+#include "ns3/echo-training-plan.h"
+#include "ns3/echo-transformer-generator.h"
+#include "ns3/echo-workload-builder.h"
+
+#include "ns3/double.h"
+#include "ns3/object-factory.h"
+
+#include <cmath>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <iostream>
+
+using namespace ns3;
+using namespace ns3::echo;
+using testing::HasSubstr;
+
+namespace
+{
+
+const std::string PROFILE = ECHO_SOURCE_DIR "/calibration/compute/gemm-efficiency.yaml";
+
+ComputeProfile ShippedProfile()
+{
+    return ReadComputeProfile(YamlNode::LoadFile(PROFILE));
+}
+
+/** The GPU of a cluster that ships. */
+GpuSpec ShippedGpu(const std::string& cluster)
+{
+    const std::string path = ECHO_SOURCE_DIR "/scenarios/clusters/" + cluster + ".yaml";
+    return ReadCluster(YamlNode::LoadFile(path), 0).gpu;
+}
+
+/** A GPU of round numbers: 100 TFLOP/s in BF16, 10 in FP32, 1 TB/s. */
+GpuSpec RoundGpu()
+{
+    GpuSpec gpu;
+    gpu.name = "R1-80GB";
+    gpu.peakFlops = {{DataType::BF16, 100e12}, {DataType::FP32, 10e12}};
+    gpu.memoryBandwidthBytesPerSecond = 1e12;
+    return gpu;
+}
+
+const char* ROUND = R"(
+echo_compute_profile: 1
+architectures:
+  - name: r
+    gpus: [R1, R2]
+    launch_overhead: 5us
+    gemm:
+      - {ideal: 10us, efficiency: 0.4}
+      - {ideal: 1ms, efficiency: 0.8}
+    gemm_fp32: 0.5
+    gemm_memory: 0.5
+    attention: 0.25
+    elementwise: 0.8
+    normalization: 0.4
+    embedding: 0.1
+    other: 0.2
+)";
+
+Operator Kernel(KernelKind kind, double flops, double bytes, DataType precision = DataType::BF16)
+{
+    Operator op;
+    op.kernel = kind;
+    op.flops = flops;
+    op.memoryBytes = bytes;
+    op.precision = precision;
+    return op;
+}
+
+Ptr<RooflineComputeModel> MakeModel(const GpuSpec& gpu, const ComputeProfile& profile)
+{
+    ObjectFactory factory("ns3::echo::RooflineComputeModel");
+    Ptr<RooflineComputeModel> model = factory.Create<RooflineComputeModel>();
+    model->Configure(gpu, profile);
+    return model;
+}
+
+Ptr<RooflineComputeModel> RoundModel()
+{
+    return MakeModel(RoundGpu(), ReadComputeProfile(YamlNode::LoadText(ROUND, "r.yaml")));
+}
+
+double MicrosecondsOf(const ComputeModel& model, const Operator& op)
+{
+    return model.GetDuration(op, RankId(0)).GetPicoSeconds() / 1e6;
+}
+
+TEST(Roofline, TakesTheLongerOfArithmeticAndMemory)
+{
+    const auto model = RoundModel();
+    const auto us = [&](const Operator& op) { return MicrosecondsOf(*model, op); };
+    // 1e10 / 100e12 = 100 us ideal, in the middle (by logarithm) of 0.4 and 0.8: 100 / 0.6 + 5.
+    EXPECT_NEAR(us(Kernel(KernelKind::GEMM, 1e10, 0)), 100 / 0.6 + 5, 1e-5);
+    // Outside of the curve: its ends. 1 us / 0.4; 10 ms / 0.8.
+    EXPECT_NEAR(us(Kernel(KernelKind::GEMM, 1e8, 0)), 1 / 0.4 + 5, 1e-5);
+    EXPECT_NEAR(us(Kernel(KernelKind::GEMM, 1e12, 0)), 10000 / 0.8 + 5, 1e-5);
+    // 2e8 B at 1 TB/s x 0.5 = 400 us > 166.7 us.
+    EXPECT_NEAR(us(Kernel(KernelKind::GEMM, 1e10, 2e8)), 400 + 5, 1e-5);
+    // FP32 on CUDA cores: 1e10 / 10e12 = 1000 us / 0.5.
+    EXPECT_NEAR(us(Kernel(KernelKind::GEMM, 1e10, 0, DataType::FP32)), 2000 + 5, 1e-5);
+    EXPECT_NEAR(us(Kernel(KernelKind::ATTENTION, 1e10, 0)), 100 / 0.25 + 5, 1e-5);
+    // Memory: 1e8 B = 100 us.
+    EXPECT_NEAR(us(Kernel(KernelKind::ELEMENTWISE, 0, 1e8)), 100 / 0.8 + 5, 1e-5);
+    EXPECT_NEAR(us(Kernel(KernelKind::NORMALIZATION, 0, 1e8)), 100 / 0.4 + 5, 1e-5);
+    EXPECT_NEAR(us(Kernel(KernelKind::EMBEDDING, 0, 1e8)), 100 / 0.1 + 5, 1e-5);
+    EXPECT_NEAR(us(Kernel(KernelKind::OTHER, 0, 1e8)), 100 / 0.2 + 5, 1e-5);
+    Operator copy = Kernel(KernelKind::OTHER, 0, 1e8);
+    copy.type = OperatorType::COPY;
+    EXPECT_NEAR(us(copy), 100 / 0.2 + 5, 1e-5);
+    // Nothing to do takes no time.
+    EXPECT_EQ(us(Kernel(KernelKind::OTHER, 0, 0)), 0);
+}
+
+TEST(Roofline, RecordedDurationsAndTheHostKeepTheirs)
+{
+    const auto model = RoundModel();
+    Operator op = Kernel(KernelKind::GEMM, 1e10, 0);
+    op.duration = MicroSeconds(7);
+    EXPECT_EQ(MicrosecondsOf(*model, op), 7);
+    model->SetAttribute("Scale", DoubleValue(2));
+    EXPECT_EQ(MicrosecondsOf(*model, op), 14);
+    op.type = OperatorType::HOST;
+    EXPECT_EQ(MicrosecondsOf(*model, op), 7);
+    EXPECT_NEAR(MicrosecondsOf(*model, Kernel(KernelKind::GEMM, 1e12, 0)), 2 * (12500 + 5), 1e-5);
+}
+
+TEST(Roofline, MoreWorkNeverTakesLessTime)
+{
+    const ComputeProfile profile = ShippedProfile();
+    for (const char* cluster : {"dgx-a100", "dgx-h100"})
+    {
+        const auto model = MakeModel(ShippedGpu(cluster), profile);
+        double before = 0;
+        for (double flops = 1e6; flops < 1e17; flops *= 1.07)
+        {
+            const double now = MicrosecondsOf(*model, Kernel(KernelKind::GEMM, flops, 0));
+            EXPECT_GE(now, before) << cluster << " " << flops;
+            before = now;
+        }
+    }
+}
+
+TEST(Roofline, RefusesWhatItCannotTime)
+{
+    const auto check = [](double flops, DataType precision) -> std::string {
+        ExecutionGraphBuilder program;
+        const OperatorId op =
+            program.AddCompute(program.GetStream("compute"), "product", Time(), flops, 0);
+        program.SetKernel(op, KernelKind::GEMM, precision);
+        WorkloadBuilder workload(1);
+        workload.SetProgram(RankId(0), program.Build(), {});
+        try
+        {
+            RoundModel()->Check(*workload.Build());
+        }
+        catch (const UnsupportedError& error)
+        {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_EQ(check(1e12, DataType::BF16), "");
+    EXPECT_EQ(check(1e12, DataType::TF32),
+              "operator 'product' multiplies in tf32, but gpu R1-80GB has no peak_tflops.tf32");
+    EXPECT_EQ(check(1e30, DataType::BF16),
+              "operator 'product' would take longer than 1000000 s on gpu R1-80GB");
+    GpuSpec gpu = RoundGpu();
+    gpu.memoryBandwidthBytesPerSecond = 0;
+    EXPECT_THROW(MakeModel(gpu, ShippedProfile()), InputError);
+}
+
+TEST(Roofline, SaysWhenAGpuWasNotMeasured)
+{
+    const ComputeProfile profile = ShippedProfile();
+    EXPECT_EQ(MakeModel(ShippedGpu("dgx-a100"), profile)->GetWarning(), "");
+    EXPECT_EQ(MakeModel(ShippedGpu("h800"), profile)->GetWarning(), "");
+    EXPECT_THAT(MakeModel(ShippedGpu("b200"), profile)->GetWarning(),
+                HasSubstr("efficiencies of h100 are used for B200"));
+}
+
+TEST(Roofline, StaysBelowTheBestMeasured)
+{
+    // The best product of any shape (maximum achievable matmul FLOPS, stas00/ml-engineering
+    // @744d01e): A100 271.2 of 312, H100 794.5 of 989 TFLOP/s in BF16.
+    for (const auto& architecture : ShippedProfile().architectures)
+    {
+        const double best = architecture.name == "a100" ? 271.2 / 312 : 794.5 / 989;
+        for (const auto& point : architecture.gemm)
+        {
+            EXPECT_LE(point.efficiency, best) << architecture.name;
+        }
+    }
+}
+
+TEST(ComputeProfile, RefusesBadFiles)
+{
+    const auto message = [](const std::string& from, const std::string& to) -> std::string {
+        std::string text = ROUND;
+        const size_t at = text.find(from);
+        EXPECT_NE(at, std::string::npos) << from;
+        text.replace(at, from.size(), to);
+        try
+        {
+            ReadComputeProfile(YamlNode::LoadText(text, "r.yaml"));
+        }
+        catch (const InputError& error)
+        {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_EQ(message("echo_compute_profile: 1", "echo_compute_profile: 1"), "");
+    EXPECT_THAT(message("echo_compute_profile: 1", "echo_compute_profile: 2"), HasSubstr("r.yaml"));
+    EXPECT_THAT(
+        message("attention: 0.25", "attention: 1.25"),
+        HasSubstr("r.yaml:12: architectures[0].attention: found '1.25', expected a number"));
+    EXPECT_THAT(message("attention: 0.25", ""), HasSubstr("no key 'attention'"));
+    EXPECT_THAT(message("other: 0.2", "another: 0.2"), HasSubstr("no key 'other'"));
+    EXPECT_THAT(message("other: 0.2", "other: 0.2\n    more: 1"), HasSubstr("unknown key 'more'"));
+    EXPECT_THAT(message("ideal: 1ms", "ideal: 10us"), HasSubstr("above the one before"));
+    EXPECT_THAT(message("ideal: 10us", "ideal: 0us"), HasSubstr("a time above zero"));
+    // From 0.01 to 0.8 within a factor of 100: 0.79 / ln 100 = 0.17 > 0.01.
+    EXPECT_THAT(message("efficiency: 0.4", "efficiency: 0.01"),
+                HasSubstr("more work would take less time"));
+    EXPECT_THAT(message("architectures:", "fallback: x\narchitectures:"),
+                HasSubstr("fallback: found 'x', expected one of r"));
+}
+
+/** Times of collectives for the comparison below. */
+double CollectiveSeconds(const CommGroup& group, const CollectiveSpec& spec)
+{
+    const double n = group.GetSize();
+    const double bytes = double(spec.bytes);
+    if (group.GetKind() == GroupKind::TENSOR)
+    {
+        // Inside a DGX A100: 8 GPUs all-reduce 64 MiB in 566 us and 1 GiB at 231 GB/s of bus
+        // bandwidth (nccl-tests logs of NetX-lab/Echo @15f0d12).
+        return 30e-6 + 2 * (n - 1) / n * bytes / 230e9;
+    }
+    if (spec.kind == CollectiveKind::SEND_RECV)
+    {
+        return 20e-6 + bytes / 22e9;
+    }
+    // Between hosts: one 200 Gb/s NIC a GPU.
+    return 100e-6 + 2 * (n - 1) / n * bytes / 22e9;
+}
+
+/** @return FLOP/s of a GPU over one step */
+double GetThroughput(const TrainingPlan& plan, const ComputeModel& model)
+{
+    // Data ranks are alike: one replica, with the reduction of gradients over all added at its end.
+    TrainingPlan replica = plan;
+    replica.parallel.data = 1;
+    const uint32_t ranks = plan.parallel.tensor * plan.parallel.pipeline;
+    ListScheduler run(
+        GenerateTransformer(replica, ranks),
+        [&](const ExecutionGraph&, const Operator& op) {
+            return model.GetDuration(op, RankId(0)).GetSeconds();
+        },
+        CollectiveSeconds);
+    EXPECT_TRUE(run.Run());
+    const double gradients =
+        double(GetStageParameters(plan, 0).GetTotal()) * BytesOf(plan.gradients);
+    const double n = plan.parallel.data;
+    const double seconds = run.GetStepTime() + 2 * (n - 1) / n * gradients / 22e9;
+    return replica.GetStepFlops() / ranks / seconds;
+}
+
+TEST(Roofline, MegatronOnA100)
+{
+    // arXiv 2104.04473, Table 1: achieved TFLOP/s a GPU (of its formula, recomputation counted) on
+    // DGX A100 80GB with 8 x 200 Gb/s, mixed precision, full recomputation.
+    struct Row
+    {
+        uint32_t heads;
+        uint32_t hidden;
+        uint32_t layers;
+        uint32_t tensor;
+        uint32_t pipeline;
+        uint32_t data;
+        uint32_t batch;
+        double teraflops;
+    };
+    const Row rows[] = {{24, 2304, 24, 1, 1, 32, 512, 137},
+                        {32, 4096, 36, 4, 1, 32, 512, 142},
+                        {48, 6144, 40, 8, 1, 32, 1024, 135},
+                        {64, 8192, 48, 8, 2, 32, 1536, 138},
+                        {80, 10240, 60, 8, 4, 32, 1792, 140}};
+    const auto model = MakeModel(ShippedGpu("dgx-a100"), ShippedProfile());
+    for (const Row& row : rows)
+        for (uint32_t mb : {1, 2, 4, 8})
+        {
+            TrainingPlan plan;
+            plan.model = GetModelPreset("gpt-175b");
+            plan.model.heads = plan.model.kvHeads = row.heads;
+            plan.model.hidden = row.hidden;
+            plan.model.ffnHidden = 4 * row.hidden;
+            plan.model.layers = row.layers;
+            plan.parallel = {row.tensor, 1, 1, row.data, row.pipeline};
+            plan.recompute = RecomputeMode::FULL;
+            plan.parameters = DataType::BF16;
+            plan.gradients = DataType::BF16;
+            plan.matmul = DataType::BF16;
+            plan.microBatch = mb;
+            plan.microBatches = row.batch / row.data / plan.microBatch;
+            const double teraflops = GetThroughput(plan, *model) / 1e12;
+            std::cout << row.hidden << " mb " << mb << ": " << teraflops << " published "
+                      << row.teraflops << " ratio " << teraflops / row.teraflops << " "
+                      << CheckMemory(plan, ShippedGpu("dgx-a100")) << "\n";
+        }
+}
+
+} // namespace
