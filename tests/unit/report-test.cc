@@ -24,6 +24,8 @@
 #include <limits>
 #include <sstream>
 
+#include <unistd.h>
+
 using namespace ns3;
 using namespace ns3::echo;
 using testing::ElementsAre;
@@ -33,6 +35,12 @@ using testing::SizeIs;
 
 namespace
 {
+
+/** A path that no other test, running at the same time, has. */
+std::string TestPath(const std::string& name)
+{
+    return testing::TempDir() + std::to_string(getpid()) + "-" + name;
+}
 
 std::string TextOf(const std::string& path)
 {
@@ -44,7 +52,7 @@ std::string TextOf(const std::string& path)
 
 std::string Written(JsonWriter::Layout layout, const std::function<void(JsonWriter&)>& write)
 {
-    const std::string path = testing::TempDir() + "echo-json-writer-test.json";
+    const std::string path = TestPath("echo-json-writer-test.json");
     OutputFile file(path, path);
     JsonWriter json(file, layout);
     write(json);
@@ -235,10 +243,9 @@ TEST(SummarySinkTest, AddsCollectivesByKindGroupAndFidelity)
     EXPECT_EQ(s.totals[1].duration, MicroSeconds(150));
     EXPECT_EQ(s.totals[1].longest, MicroSeconds(100));
     EXPECT_EQ(s.totals[1].waiting, MicroSeconds(20));
-    EXPECT_THAT(s.warnings,
-                ElementsAre(HasSubstr("1 of 3 collectives lie outside the range"),
-                            HasSubstr("1 of 3 collectives shared links with others"),
-                            HasSubstr("1 of 3 collectives shared links with ones")));
+    EXPECT_EQ(s.extrapolated, 1u);
+    EXPECT_EQ(s.contended, 1u);
+    EXPECT_EQ(s.uncoupled, 1u);
 }
 
 TEST(SummarySinkTest, SaysWhereRanksDoNotAddUp)
@@ -474,7 +481,7 @@ TEST(CollectiveTableTest, CsvHasTheColumnsThatToolsReadAndIsWholeOrAbsent)
               "max_link_utilisation,extrapolated\n");
     EXPECT_EQ(CollectiveCsvRow(Point()),
               "16777216,136.400000,123.000117,215.250205,ring,simple,24,0.5,1\n");
-    const std::string folder = testing::TempDir() + "echo-collective-table-test";
+    const std::string folder = TestPath("echo-collective-table-test");
     std::filesystem::remove_all(folder);
     WriteCollectiveCsv(folder + "/a/points.csv", {Point(), Point()});
     EXPECT_EQ(TextOf(folder + "/a/points.csv"),

@@ -66,6 +66,7 @@ class ScenarioRunner
     Scenario m_scenario;                 //!< as read
     PlacementPtr m_placement;            //!< ranks on GPUs
     std::string m_healthReport;          //!< of the workload
+    Ptr<ComputeModel> m_compute;         //!< kernel times
     std::vector<std::string> m_warnings; //!< for the summary
 };
 

@@ -110,7 +110,7 @@ uint32_t ProtocolIndex(CollectiveProtocol protocol);
 /** One constant as reader, writer and fitter see it. */
 struct ConstantInfo
 {
-    const char* name;                     //!< YAML key with its unit, "ll.intra-step-us"
+    const char* name;                     //!< YAML key with its unit, "ll.intra_step_us"
     double& (*access)(MachineConstants&); //!< the constant
     double least;                         //!< smallest value that makes sense
     double most;                          //!< largest value that makes sense

@@ -199,7 +199,7 @@ class CollectiveListReader
 
     CommGroupPtr AddGroup(const YamlNode& node, const std::vector<RankId>& ranks)
     {
-        const bool isWorld = ranks == AllRanks();
+        const bool isWorld = ranks.size() == m_ranks && ranks == AllRanks();
         const GroupKind kind = isWorld ? GroupKind::WORLD : GroupKind::OTHER;
         // The name counts groups as they first appear.
         const std::string name =

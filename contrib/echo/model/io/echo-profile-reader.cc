@@ -20,7 +20,7 @@ namespace
 constexpr uint32_t FORMAT = 1;
 constexpr int64_t MOST_COUNT = 1 << 30;
 
-/** The group of a constant ("ll128" of "ll128.inter-step-us"); empty: none. */
+/** The group of a constant ("ll128" of "ll128.inter_step_us"); empty: none. */
 std::string GroupOf(const std::string& name)
 {
     const size_t dot = name.find('.');
@@ -44,15 +44,15 @@ void ReadNccl(const YamlNode& node, NcclEnvironment& nccl)
     version.Parse<uint32_t>(ParseNcclVersion);
     nccl.gpu = node.Get("gpu").Parse<GpuGeneration>(ParseGpuGeneration);
     nccl.cpu = node.Get("cpu").Parse<CpuVendor>(ParseCpuVendor);
-    nccl.ll128BetweenHosts = node.Get("ll128-between-hosts").AsBool();
-    nccl.hostPaths = GetCount(node, "host-paths");
-    nccl.hostPathGBps = GetPositive(node, "host-path-GBps");
-    nccl.hostChannels = GetCount(node, "host-channels");
-    nccl.pathsPerNic = GetPositive(node, "paths-per-nic");
-    nccl.netPathGBps = GetPositive(node, "net-path-GBps");
-    nccl.netTreeIntraGBps = GetPositive(node, "net-tree-intra-GBps");
-    nccl.channelsPerNic = GetPositive(node, "channels-per-nic");
-    nccl.largestChannelCount = GetCount(node, "largest-channel-count");
+    nccl.ll128BetweenHosts = node.Get("ll128_between_hosts").AsBool();
+    nccl.hostPaths = GetCount(node, "host_paths");
+    nccl.hostPathGBps = GetPositive(node, "host_path_GBps");
+    nccl.hostChannels = GetCount(node, "host_channels");
+    nccl.pathsPerNic = GetPositive(node, "paths_per_nic");
+    nccl.netPathGBps = GetPositive(node, "net_path_GBps");
+    nccl.netTreeIntraGBps = GetPositive(node, "net_tree_intra_GBps");
+    nccl.channelsPerNic = GetPositive(node, "channels_per_nic");
+    nccl.largestChannelCount = GetCount(node, "largest_channel_count");
     node.RefuseUnknownKeys();
 }
 
@@ -104,7 +104,7 @@ CalibratedRange ReadRange(const YamlNode& node)
     });
     readPair("ranks", range.minRanks, range.maxRanks, count);
     readPair("hosts", range.minHosts, range.maxHosts, count);
-    readPair("ranks-per-host", range.minLocalRanks, range.maxLocalRanks, count);
+    readPair("ranks_per_host", range.minLocalRanks, range.maxLocalRanks, count);
     node.RefuseUnknownKeys();
     return range;
 }
@@ -115,13 +115,13 @@ ResidualStatistics ReadResidual(const YamlNode& node)
     residual.kind = node.Get("operation").Parse<CollectiveKind>(ParseCollectiveKind);
     residual.ranks = GetCount(node, "ranks");
     residual.hosts = GetCount(node, "hosts");
-    residual.minBytes = node.Get("from-bytes").AsBytes();
+    residual.minBytes = node.Get("from_bytes").AsBytes();
     residual.rows = GetCount(node, "rows");
     const double most = std::numeric_limits<double>::max();
-    residual.meanPercent = node.Get("mean-percent").AsNumber(0, most);
-    residual.medianPercent = node.Get("median-percent").AsNumber(0, most);
-    residual.p90Percent = node.Get("p90-percent").AsNumber(0, most);
-    residual.worstPercent = node.Get("worst-percent").AsNumber(0, most);
+    residual.meanPercent = node.Get("mean_percent").AsNumber(0, most);
+    residual.medianPercent = node.Get("median_percent").AsNumber(0, most);
+    residual.p90Percent = node.Get("p90_percent").AsNumber(0, most);
+    residual.worstPercent = node.Get("worst_percent").AsNumber(0, most);
     node.RefuseUnknownKeys();
     return residual;
 }
@@ -163,19 +163,19 @@ void FormatNccl(std::ostream& out, const NcclEnvironment& nccl)
         << "  version: " << Quote(nccl.version) << "   # whose tuner picks algorithm and protocol\n"
         << "  gpu: " << ToString(nccl.gpu) << "\n"
         << "  cpu: " << ToString(nccl.cpu) << "\n"
-        << "  ll128-between-hosts: " << (nccl.ll128BetweenHosts ? "true" : "false") << "\n"
+        << "  ll128_between_hosts: " << (nccl.ll128BetweenHosts ? "true" : "false") << "\n"
         << "  # inside one host: channels of NCCL's graph and the rate it takes each for; "
            "channels\n"
         << "  # that collectives get\n"
-        << "  host-paths: " << nccl.hostPaths << "\n"
-        << "  host-path-GBps: " << Number(nccl.hostPathGBps) << "\n"
-        << "  host-channels: " << nccl.hostChannels << "\n"
+        << "  host_paths: " << nccl.hostPaths << "\n"
+        << "  host_path_GBps: " << Number(nccl.hostPathGBps) << "\n"
+        << "  host_channels: " << nccl.hostChannels << "\n"
         << "  # between hosts: the same for each NIC; the tree's rate inside hosts\n"
-        << "  paths-per-nic: " << Number(nccl.pathsPerNic) << "\n"
-        << "  net-path-GBps: " << Number(nccl.netPathGBps) << "\n"
-        << "  net-tree-intra-GBps: " << Number(nccl.netTreeIntraGBps) << "\n"
-        << "  channels-per-nic: " << Number(nccl.channelsPerNic) << "\n"
-        << "  largest-channel-count: " << nccl.largestChannelCount << "\n";
+        << "  paths_per_nic: " << Number(nccl.pathsPerNic) << "\n"
+        << "  net_path_GBps: " << Number(nccl.netPathGBps) << "\n"
+        << "  net_tree_intra_GBps: " << Number(nccl.netTreeIntraGBps) << "\n"
+        << "  channels_per_nic: " << Number(nccl.channelsPerNic) << "\n"
+        << "  largest_channel_count: " << nccl.largestChannelCount << "\n";
 }
 
 void FormatConstants(std::ostream& out, MachineConstants constants)
@@ -203,17 +203,17 @@ void FormatConstants(std::ostream& out, MachineConstants constants)
 MachineProfile ReadProfile(const YamlNode& root)
 {
     root.RequireMap();
-    if (root.Get("echo-profile").AsInteger(0, MOST_COUNT) != FORMAT)
+    if (root.Get("echo_profile").AsInteger(0, MOST_COUNT) != FORMAT)
     {
-        root.Get("echo-profile").Fail("another format", std::to_string(FORMAT));
+        root.Get("echo_profile").Fail("another format", std::to_string(FORMAT));
     }
     MachineProfile profile;
     profile.name = root.Get("name").AsString();
     profile.hardware = root.GetString("hardware", "");
     profile.source = root.GetString("source", "");
     profile.fit = root.GetString("fit", "");
-    profile.nicsPerHost = GetCount(root, "nics-per-host", 0);
-    profile.oneThreadPerHost = root.GetBool("one-thread-per-host", false);
+    profile.nicsPerHost = GetCount(root, "nics_per_host", 0);
+    profile.oneThreadPerHost = root.GetBool("one_thread_per_host", false);
     profile.selection = root.Get("selection").Parse<SelectionRule>(ParseSelectionRule);
     ReadNccl(root.Get("nccl"), profile.nccl);
     ReadConstants(root.Get("constants"), profile.constants);
@@ -239,14 +239,14 @@ std::string FormatProfile(const MachineProfile& profile)
 {
     std::ostringstream out;
     out << "# Estimator profile, written by ./echo calibrate.\n"
-        << "echo-profile: " << FORMAT << "\n"
+        << "echo_profile: " << FORMAT << "\n"
         << "name: " << Quote(profile.name) << "\n"
         << "hardware: " << Quote(profile.hardware) << "\n"
         << "source: " << Quote(profile.source) << "\n"
         << "fit: " << Quote(profile.fit) << "\n"
-        << "nics-per-host: " << profile.nicsPerHost << "\n"
+        << "nics_per_host: " << profile.nicsPerHost << "\n"
         << "# runs inside one host were issued by one thread for all GPUs\n"
-        << "one-thread-per-host: " << (profile.oneThreadPerHost ? "true" : "false") << "\n"
+        << "one_thread_per_host: " << (profile.oneThreadPerHost ? "true" : "false") << "\n"
         << "selection: " << ToString(profile.selection) << "\n";
     FormatNccl(out, profile.nccl);
     FormatConstants(out, profile.constants);
@@ -257,7 +257,7 @@ std::string FormatProfile(const MachineProfile& profile)
             << "    bytes: [" << range.minBytes << ", " << range.maxBytes << "]\n"
             << "    ranks: [" << range.minRanks << ", " << range.maxRanks << "]\n"
             << "    hosts: [" << range.minHosts << ", " << range.maxHosts << "]\n"
-            << "    ranks-per-host: [" << range.minLocalRanks << ", " << range.maxLocalRanks
+            << "    ranks_per_host: [" << range.minLocalRanks << ", " << range.maxLocalRanks
             << "]\n";
     }
     out << "# absolute errors of the fit on its own rows, of that many bytes and more\n"
@@ -265,11 +265,11 @@ std::string FormatProfile(const MachineProfile& profile)
     for (const ResidualStatistics& residual : profile.residuals)
     {
         out << "  - {operation: " << ToString(residual.kind) << ", ranks: " << residual.ranks
-            << ", hosts: " << residual.hosts << ", from-bytes: " << residual.minBytes
-            << ", rows: " << residual.rows << ", mean-percent: " << Fixed(residual.meanPercent)
-            << ", median-percent: " << Fixed(residual.medianPercent)
-            << ", p90-percent: " << Fixed(residual.p90Percent)
-            << ", worst-percent: " << Fixed(residual.worstPercent) << "}\n";
+            << ", hosts: " << residual.hosts << ", from_bytes: " << residual.minBytes
+            << ", rows: " << residual.rows << ", mean_percent: " << Fixed(residual.meanPercent)
+            << ", median_percent: " << Fixed(residual.medianPercent)
+            << ", p90_percent: " << Fixed(residual.p90Percent)
+            << ", worst_percent: " << Fixed(residual.worstPercent) << "}\n";
     }
     return out.str();
 }

@@ -65,7 +65,13 @@ void AnalyticalBackend::DoStart(const InstancePtr& instance)
     }
     m_watch.SetUtilization(*instance, duration);
     m_watch.Begin(instance);
+    m_watch.AddLoad(instance->plan);
     Simulator::Schedule(duration, [this, instance] { Complete(instance); });
+}
+
+void AnalyticalBackend::ReportLinks(RecordSink& sink, Time) const
+{
+    m_watch.ReportLoad(sink);
 }
 
 void AnalyticalBackend::Complete(const InstancePtr& instance)

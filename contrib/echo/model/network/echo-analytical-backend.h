@@ -37,6 +37,8 @@ class AnalyticalBackend : public CollectiveBackend
     void SetRouter(Ptr<Router> router);
 
     Fidelity GetFidelity() const override;
+    /** Bytes as the algorithms put them on links; with a router only. */
+    void ReportLinks(RecordSink& sink, Time duration) const override;
     /** @return a sentence for each cause for which times may be wrong, in a fixed order */
     std::vector<std::string> GetWarnings() const;
 

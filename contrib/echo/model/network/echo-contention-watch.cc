@@ -11,16 +11,18 @@ void ContentionWatch::SetRouter(Ptr<Router> router)
     m_footprints.Prepare(router);
 }
 
-void ContentionWatch::Begin(const InstancePtr& instance)
+std::vector<ContentionWatch::InstancePtr> ContentionWatch::Begin(const InstancePtr& instance)
 {
+    std::vector<InstancePtr> contended;
     if (!HasRouter() || instance->plan.layout->GetHosts() == 1)
     {
-        return;
+        return contended;
     }
     m_active[instance->id] = instance;
     for (const CollectiveId id : m_tracker.Add(instance->id, m_footprints.Get(instance->plan)))
     {
-        CollectiveInstance& other = *m_active.at(id);
+        contended.push_back(m_active.at(id));
+        CollectiveInstance& other = *contended.back();
         if (other.record.contended)
         {
             continue;
@@ -32,6 +34,28 @@ void ContentionWatch::Begin(const InstancePtr& instance)
                       other.record.groupName + ", number " + std::to_string(other.sequence);
         }
     }
+    return contended;
+}
+
+void ContentionWatch::AddLoad(const CollectivePlan& plan)
+{
+    if (HasRouter())
+    {
+        m_footprints.AddLoad(plan);
+    }
+}
+
+void ContentionWatch::ReportLoad(RecordSink& sink) const
+{
+    if (HasRouter())
+    {
+        m_footprints.ReportLoad(sink);
+    }
+}
+
+double ContentionWatch::GetFabricBytes(const CollectivePlan& plan)
+{
+    return m_footprints.GetFabricBytes(plan);
 }
 
 void ContentionWatch::End(const CollectiveInstance& instance)

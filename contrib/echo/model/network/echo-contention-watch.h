@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace ns3
 {
@@ -32,12 +33,22 @@ class ContentionWatch
         return m_footprints.IsPrepared();
     }
 
-    /** The instance begins to transfer; it and others may be marked. */
-    void Begin(const InstancePtr& instance);
+    /**
+     * The instance begins to transfer; it and others may be marked.
+     * @return all that are contended now on the links that it uses, it too; empty if there is none
+     */
+    std::vector<InstancePtr> Begin(const InstancePtr& instance);
     /** The instance is off its links. */
     void End(const CollectiveInstance& instance);
     /** Sets record.linkUtilization for a transfer that takes @p duration. */
     void SetUtilization(CollectiveInstance& instance, Time duration);
+
+    /** Counts an instance's bytes on the links that it uses; for models without links. */
+    void AddLoad(const CollectivePlan& plan);
+    /** One record for each direction of each link that AddLoad counted bytes on. */
+    void ReportLoad(RecordSink& sink) const;
+    /** @return bytes that a plan puts on fabric links, summed over the links */
+    double GetFabricBytes(const CollectivePlan& plan);
 
     /** @return instances marked so far */
     uint64_t GetContendedCount() const

@@ -50,43 +50,6 @@ void AddDemand(const std::vector<Way>& ways,
 
 } // namespace
 
-ConnectionEndpoints MapConnection(const CollectivePlan& plan, const Connection& connection)
-{
-    const GroupLayout& layout = *plan.layout;
-    const Placement& placement = *layout.placement;
-    const RankId source = layout.group->GetRank(connection.source);
-    const RankId destination = layout.group->GetRank(connection.destination);
-    const DeviceId sourceGpu = placement.GetGpu(source);
-    const DeviceId destinationGpu = placement.GetGpu(destination);
-    const Topology& topology = *placement.GetTopology();
-    ConnectionEndpoints ends;
-    ends.interHost = layout.hostOf[connection.source] != layout.hostOf[connection.destination];
-    // 28 bits of group, 12 of channel, 4 of plane, 10 of GPU number at each end.
-    ends.label = (uint64_t{layout.group->GetId().Get()} << 36) ^
-                 (uint64_t{connection.channel} << 24) ^ (uint64_t{connection.plane} << 20) ^
-                 (uint64_t{topology.GetDevice(sourceGpu).index} << 10) ^
-                 topology.GetDevice(destinationGpu).index;
-    if (!ends.interHost)
-    {
-        ends.source = sourceGpu;
-        ends.destination = destinationGpu;
-        return ends;
-    }
-    std::tie(ends.source, ends.destination) = placement.GetNicPair(source, destination);
-    for (const auto& [nic, rank] :
-         {std::make_pair(ends.source, source), std::make_pair(ends.destination, destination)})
-    {
-        if (!nic.IsValid())
-        {
-            throw UnsupportedError("rank " + std::to_string(rank.Get()) + " on " +
-                                   topology.GetDevice(placement.GetGpu(rank)).name +
-                                   " has no NIC but talks to another host in group " +
-                                   layout.group->GetName());
-        }
-    }
-    return ends;
-}
-
 Footprint MakeFootprint(const CollectivePlan& plan,
                         const CollectiveAlgorithm& algorithm,
                         const Router& router)
@@ -153,19 +116,24 @@ void FootprintCache::Prepare(Ptr<Router> router)
     m_router = router;
 }
 
+FootprintCache::Key FootprintCache::KeyOf(const CollectivePlan& plan)
+{
+    const CommGroup& group = *plan.layout->group;
+    const bool pair = plan.spec.kind == CollectiveKind::SEND_RECV;
+    return {group.GetId(),
+            plan.spec.kind,
+            plan.choice.algorithm,
+            plan.choice.channels,
+            plan.spec.root,
+            pair ? group.GetRank(0) : RankId(),
+            pair ? group.GetRank(group.GetSize() - 1) : RankId()};
+}
+
 FootprintPtr FootprintCache::Get(const CollectivePlan& plan)
 {
     // What one run may hold, some 100 MB; past it the cache starts anew.
     constexpr uint64_t MOST_ENTRIES = 4000000;
-    const CommGroup& group = *plan.layout->group;
-    const bool pair = plan.spec.kind == CollectiveKind::SEND_RECV;
-    const Key key{group.GetId(),
-                  plan.spec.kind,
-                  plan.choice.algorithm,
-                  plan.choice.channels,
-                  plan.spec.root,
-                  pair ? group.GetRank(0) : RankId(),
-                  pair ? group.GetRank(group.GetSize() - 1) : RankId()};
+    const Key key = KeyOf(plan);
     if (const auto it = m_footprints.find(key); it != m_footprints.end())
     {
         return it->second;
@@ -213,6 +181,36 @@ double FootprintCache::GetScale(const CollectivePlan& plan)
 double FootprintCache::GetPeakUtilization(const CollectivePlan& plan, Time duration)
 {
     return PeakUtilization(*Get(plan), *m_router->GetTopology(), GetScale(plan), duration);
+}
+
+void FootprintCache::AddLoad(const CollectivePlan& plan)
+{
+    Load& load = m_loads[KeyOf(plan)];
+    if (!load.footprint)
+    {
+        load.footprint = Get(plan);
+    }
+    load.scale += GetScale(plan);
+}
+
+void FootprintCache::ReportLoad(RecordSink& sink) const
+{
+    const Topology& topology = *m_router->GetTopology();
+    std::map<PortId, double> bytesOn;
+    for (const auto& [key, load] : m_loads)
+    {
+        for (const auto& [port, bytes] : load.footprint->bytes)
+        {
+            bytesOn[port] += static_cast<double>(bytes) * load.scale;
+        }
+    }
+    for (const auto& [port, bytes] : bytesOn)
+    {
+        LinkRecord record = topology.DescribeLink(port);
+        record.payloadBytes = record.wireBytes = static_cast<uint64_t>(bytes + 0.5);
+        record.busy = TxTime(record.wireBytes, record.rate);
+        sink.OnLink(record);
+    }
 }
 
 double FootprintCache::GetFabricBytes(const CollectivePlan& plan)

@@ -3,6 +3,8 @@
 #define ECHO_FOOTPRINT_H
 
 #include "ns3/echo-collective-algorithm.h"
+#include "ns3/echo-connection-map.h"
+#include "ns3/echo-records.h"
 #include "ns3/echo-router.h"
 
 #include "ns3/nstime.h"
@@ -18,27 +20,6 @@ namespace ns3
 {
 namespace echo
 {
-
-/** One connection of an instance as a message stream of the network. */
-struct ConnectionEndpoints
-{
-    DeviceId source;      //!< GPU (same host) or NIC
-    DeviceId destination; //!< GPU (same host) or NIC
-    uint64_t label{0};    //!< for Message::label and the router
-    bool interHost{false};
-};
-
-/**
- * How a connection of a plan maps on devices. All models of the network use this one function, so
- * they see the same paths.
- *
- * The label names group, channel, plane and the GPU numbers of both ends, as NCCL has a queue pair
- * for each: two collectives in a row on one group use the same queue pairs, two groups that share
- * NICs do not. It holds no member index, so a relabelling of equal ranks changes nothing.
- *
- * @throws UnsupportedError if members of different hosts have no NIC
- */
-ConnectionEndpoints MapConnection(const CollectivePlan& plan, const Connection& connection);
 
 /** The directed links that one instance loads. */
 struct Footprint
@@ -92,18 +73,29 @@ class FootprintCache
     double GetPeakUtilization(const CollectivePlan& plan, Time duration);
     /** @return bytes that a plan puts on fabric links, summed over the links */
     double GetFabricBytes(const CollectivePlan& plan);
+    /** Counts a plan's bytes on its links; cheap, as footprints are added up only in ReportLoad. */
+    void AddLoad(const CollectivePlan& plan);
+    /** One record for each direction of each link that AddLoad counted bytes on, in port order. */
+    void ReportLoad(RecordSink& sink) const;
 
   private:
-    /** @return the plan's bytes as a multiple of the nominal size */
-    static double GetScale(const CollectivePlan& plan);
-
     using Key = std::
         tuple<GroupId, CollectiveKind, CollectiveAlgorithmKind, uint32_t, uint32_t, RankId, RankId>;
+
+    static Key KeyOf(const CollectivePlan& plan);
+    /** @return the plan's bytes as a multiple of the nominal size */
+    static double GetScale(const CollectivePlan& plan);
 
     Ptr<Router> m_router;
     std::map<CollectiveAlgorithmKind, Ptr<CollectiveAlgorithm>> m_algorithms; //!< made so far
     std::map<Key, FootprintPtr> m_footprints;
     uint64_t m_entries{0}; //!< links over all footprints held
+    struct Load
+    {
+        FootprintPtr footprint;
+        double scale{0}; //!< sum over the plans that had it
+    };
+    std::map<Key, Load> m_loads; //!< counted so far
 };
 
 } // namespace echo

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-hybrid-backend.h"
 
+#include "echo-link-merger.h"
+
 #include "ns3/echo-error.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
@@ -57,10 +59,13 @@ Fidelity HybridBackend::GetFidelity() const
 
 void HybridBackend::ReportLinks(RecordSink& sink, Time duration) const
 {
+    LinkMerger merger;
+    m_watch.ReportLoad(merger);
     for (const auto& [fidelity, backend] : m_backends)
     {
-        backend->ReportLinks(sink, duration);
+        backend->ReportLinks(merger, duration);
     }
+    merger.Report(sink);
 }
 
 void HybridBackend::DoDispose()
@@ -70,7 +75,7 @@ void HybridBackend::DoDispose()
         backend->Dispose();
     }
     m_backends.clear();
-    m_active.clear();
+    m_watch.Clear();
     m_policy = nullptr;
     m_router = nullptr;
     CollectiveBackend::DoDispose();
@@ -78,7 +83,7 @@ void HybridBackend::DoDispose()
 
 void HybridBackend::DoPrepare()
 {
-    m_footprints.Prepare(m_router);
+    m_watch.SetRouter(m_router);
 }
 
 void HybridBackend::DoStart(const InstancePtr& instance)
@@ -91,41 +96,34 @@ void HybridBackend::DoStart(const InstancePtr& instance)
                                " back end, which its policy asks for");
     }
     NS_LOG_INFO(instance->id << ' ' << ToString(fidelity));
-    Track(instance, fidelity);
+    instance->record.fidelity = fidelity;
+    MarkUncoupled(m_watch.Begin(instance));
+    if (fidelity == Fidelity::ANALYTICAL)
+    {
+        m_watch.AddLoad(instance->plan);
+    }
     backend->second->Start(instance);
 }
 
-void HybridBackend::Track(const InstancePtr& instance, Fidelity fidelity)
+void HybridBackend::MarkUncoupled(const std::vector<InstancePtr>& contended)
 {
-    const FootprintPtr footprint = m_footprints.Get(instance->plan);
-    if (footprint->demand.empty())
-    {
-        return;
-    }
-    m_active[instance->id] = {instance, fidelity};
-    MarkContended(m_tracker.Add(instance->id, footprint));
-}
-
-void HybridBackend::MarkContended(const std::vector<CollectiveId>& ids)
-{
-    if (ids.empty())
+    if (contended.empty())
     {
         return;
     }
     // Coupled only if one model of the network serves them all: estimates do not see each other.
-    const Fidelity first = m_active.at(ids.front()).fidelity;
+    const Fidelity first = contended.front()->record.fidelity;
     const bool coupled =
-        first != Fidelity::ANALYTICAL && std::all_of(ids.begin(), ids.end(), [&](CollectiveId id) {
-            return m_active.at(id).fidelity == first;
+        first != Fidelity::ANALYTICAL &&
+        std::all_of(contended.begin(), contended.end(), [first](const InstancePtr& instance) {
+            return instance->record.fidelity == first;
         });
-    for (const CollectiveId id : ids)
+    for (const InstancePtr& instance : contended)
     {
-        CollectiveInstance& instance = *m_active.at(id).instance;
-        instance.record.contended = true;
-        instance.record.uncoupled = instance.record.uncoupled || !coupled;
-        if (m_contended.insert(KeyOf(instance)).second)
+        instance->record.uncoupled = instance->record.uncoupled || !coupled;
+        if (m_contended.insert(KeyOf(*instance)).second)
         {
-            m_contendedBytes += m_footprints.GetFabricBytes(instance.plan);
+            m_contendedBytes += m_watch.GetFabricBytes(instance->plan);
         }
     }
 }
@@ -135,19 +133,12 @@ void HybridBackend::DoMemberDone(const InstancePtr& instance)
     const bool last = instance->done == instance->members.size();
     if (last)
     {
-        instance->record.linkUtilization =
-            m_footprints.GetPeakUtilization(instance->plan, Simulator::Now() - instance->start);
-    }
-    const auto it = m_active.find(instance->id);
-    if (it == m_active.end())
-    {
-        return;
+        m_watch.SetUtilization(*instance, Simulator::Now() - instance->start);
     }
     // An estimate ends for all members at once: the first that goes on must not meet it again.
-    if (it->second.fidelity == Fidelity::ANALYTICAL || instance->done == instance->members.size())
+    if (last || instance->record.fidelity == Fidelity::ANALYTICAL)
     {
-        m_tracker.Remove(instance->id);
-        m_active.erase(it);
+        m_watch.End(*instance);
     }
 }
 

@@ -3,8 +3,8 @@
 #define ECHO_HYBRID_BACKEND_H
 
 #include "echo-collective-backend.h"
+#include "echo-contention-watch.h"
 #include "echo-fidelity-policy.h"
-#include "echo-footprint-tracker.h"
 
 #include <map>
 #include <set>
@@ -44,26 +44,17 @@ class HybridBackend : public CollectiveBackend
     void DoDispose() override;
 
   private:
-    struct Active
-    {
-        InstancePtr instance;
-        Fidelity fidelity;
-    };
-
     void DoPrepare() override;
     void DoStart(const InstancePtr& instance) override;
     void DoMemberDone(const InstancePtr& instance) override;
-    void Track(const InstancePtr& instance, Fidelity fidelity);
-    void MarkContended(const std::vector<CollectiveId>& ids);
+    void MarkUncoupled(const std::vector<InstancePtr>& contended);
 
     Ptr<FidelityPolicy> m_policy;                          //!< decides
     std::map<Fidelity, Ptr<CollectiveBackend>> m_backends; //!< serve
     Ptr<Router> m_router;                                  //!< for footprints
-    FootprintCache m_footprints;
-    FootprintTracker m_tracker;
-    std::map<CollectiveId, Active> m_active; //!< with a footprint on the fabric
-    std::set<InstanceKey> m_contended;       //!< so far
-    double m_contendedBytes{0};              //!< of these, over fabric links
+    ContentionWatch m_watch;                               //!< over all models
+    std::set<InstanceKey> m_contended;                     //!< so far
+    double m_contendedBytes{0};                            //!< of these, over fabric links
 };
 
 } // namespace echo

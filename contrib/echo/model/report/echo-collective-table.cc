@@ -2,7 +2,6 @@
 #include "echo-collective-table.h"
 
 #include "echo-output-folder.h"
-#include "echo-report-column.h"
 #include "echo-text-table.h"
 
 #include "ns3/echo-error.h"
@@ -187,6 +186,11 @@ std::string FormatCollectiveRow(const CollectivePoint& point)
                  {std::to_string(point.channels), 8},
                  {point.linkUtilization > 0 ? FormatPercent(point.linkUtilization, 1) : "-", 8},
                  {point.extrapolated ? "yes" : "no", 12}});
+}
+
+const ReportColumns<CollectivePoint>& GetCollectivePointColumns()
+{
+    return CSV_COLUMNS;
 }
 
 std::string CollectiveCsvHeader()

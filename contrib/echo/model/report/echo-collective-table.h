@@ -2,6 +2,8 @@
 #ifndef ECHO_COLLECTIVE_TABLE_H
 #define ECHO_COLLECTIVE_TABLE_H
 
+#include "echo-report-column.h"
+
 #include "ns3/echo-enums.h"
 #include "ns3/nstime.h"
 
@@ -38,6 +40,7 @@ std::string FormatCollectiveRow(const CollectivePoint& point);
 
 /** The same as CSV: size_bytes, time_us, algbw_GBps, busbw_GBps, algorithm, protocol, channels,
  *  max_link_utilisation, extrapolated. */
+const ReportColumns<CollectivePoint>& GetCollectivePointColumns();
 std::string CollectiveCsvHeader();
 std::string CollectiveCsvRow(const CollectivePoint& point);
 

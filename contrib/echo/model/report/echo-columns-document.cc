@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-columns-document.h"
 
+#include "echo-collective-table.h"
 #include "echo-report-tables.h"
 #include "echo-summary-fields.h"
+#include "echo-validation-report.h"
 
 namespace ns3
 {
@@ -55,7 +57,12 @@ std::string MakeColumnsDocument()
            DescribeColumns(GetFlowColumns()) +
            "\n## links.csv\n\nA row for each direction of each link that carried bytes.\n\n" +
            DescribeColumns(GetLinkColumns()) + "\n## ranks.csv\n\nA row for each rank.\n\n" +
-           DescribeColumns(GetRankColumns()) + TIMELINE;
+           DescribeColumns(GetRankColumns()) + TIMELINE +
+           "\n## validation.csv\n\nA row for each distinct communication of a scenario; written by "
+           "validate.\n\n" +
+           DescribeColumns(GetValidationColumns()) +
+           "\n## CSV of a sweep over sizes\n\nA row for each size; written by collective.\n\n" +
+           DescribeColumns(GetCollectivePointColumns());
 }
 
 } // namespace echo

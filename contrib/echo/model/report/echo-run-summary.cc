@@ -28,11 +28,6 @@ enum RecordTag : uint64_t
 
 constexpr size_t HOTTEST_LINKS = 20;
 
-std::string CountOf(uint64_t count, uint64_t all)
-{
-    return std::to_string(count) + " of " + std::to_string(all) + " collectives";
-}
-
 } // namespace
 
 void SummarySink::Accumulator::Add(Time time)
@@ -95,7 +90,6 @@ void SummarySink::OnCollective(const CollectiveRecord& record)
     m_summary.extrapolated += record.extrapolated;
     m_summary.contended += record.contended;
     m_summary.uncoupled += record.uncoupled;
-    m_analyticalContended += record.contended && record.fidelity == Fidelity::ANALYTICAL;
 
     CollectiveTotals& totals = m_totals[{record.kind, record.group, record.fidelity}];
     totals.kind = record.kind;
@@ -241,28 +235,6 @@ void SummarySink::AddWarnings()
 {
     auto& warnings = m_summary.warnings;
     warnings = m_summary.run.warnings;
-    const auto add = [&](const std::string& text) {
-        if (std::find(warnings.begin(), warnings.end(), text) == warnings.end())
-        {
-            warnings.push_back(text);
-        }
-    };
-    if (m_summary.extrapolated > 0)
-    {
-        add(CountOf(m_summary.extrapolated, m_summary.collectives) +
-            " lie outside the range that their estimate was calibrated for");
-    }
-    if (m_analyticalContended > 0)
-    {
-        add(CountOf(m_analyticalContended, m_summary.collectives) +
-            " shared links with others while a closed form served them, which does not see that; "
-            "flow or packet fidelity does");
-    }
-    if (m_summary.uncoupled > 0)
-    {
-        add(CountOf(m_summary.uncoupled, m_summary.collectives) +
-            " shared links with ones that another model served; neither saw the other");
-    }
     uint64_t wrong = 0;
     std::string first;
     for (const auto& [rank, sum] : m_partSums)
@@ -275,8 +247,8 @@ void SummarySink::AddWarnings()
     }
     if (wrong > 0)
     {
-        add("the parts of " + std::to_string(wrong) +
-            " ranks do not add up to the step time (first " + first + ")");
+        warnings.push_back("the parts of " + std::to_string(wrong) +
+                           " ranks do not add up to the step time (first " + first + ")");
     }
 }
 

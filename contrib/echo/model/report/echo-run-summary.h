@@ -70,7 +70,7 @@ struct RunSummary
     uint64_t ecnMarks{0};
 
     std::string fingerprint;           //!< of all records, 16 hexadecimal digits
-    std::vector<std::string> warnings; //!< the run's own, then what the records show
+    std::vector<std::string> warnings; //!< the run's own; then where ranks do not add up
 };
 
 /**
@@ -127,7 +127,6 @@ class SummarySink : public RecordSink
     uint64_t m_rankCount{0};
     std::vector<std::pair<RankId, Time>> m_partSums; //!< each rank's four parts, to check
     uint64_t m_linkCount{0};
-    uint64_t m_analyticalContended{0};
 };
 
 } // namespace echo

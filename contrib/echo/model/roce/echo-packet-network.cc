@@ -58,7 +58,7 @@ TypeId PacketNetwork::GetTypeId()
                           "only where packets can get lost.",
                           TimeValue(MicroSeconds(500)),
                           MakeTimeAccessor(&PacketNetwork::m_retransmitTimeout),
-                          MakeTimeChecker(TimeStep(1)))
+                          MakeTimeChecker(NanoSeconds(1)))
             .AddAttribute("LossRate",
                           "Chance that a data packet is lost on a link.",
                           DoubleValue(0),

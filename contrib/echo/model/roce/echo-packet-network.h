@@ -61,7 +61,13 @@ class PacketNetwork : public NetworkModel
         return m_pool.GetAlive();
     }
 
-    /** Queue pairs made so far. */
+    /** @return packets for which there is memory: the most that existed at a time, rounded up */
+    uint64_t GetPacketCapacity() const
+    {
+        return m_pool.GetCapacity();
+    }
+
+    /** @return queue pairs made so far */
     uint64_t GetQueuePairCount() const
     {
         return m_queuePairs.size();
@@ -103,7 +109,7 @@ class PacketNetwork : public NetworkModel
     bool m_lossless{true};                  //!< attribute Lossless
     Time m_retransmitTimeout;               //!< attribute RetransmitTimeout
     bool m_lazy{true};                      //!< attribute Lazy
-    bool m_runAhead{true};            //!< attribute RunAhead
+    bool m_runAhead{true};                  //!< attribute RunAhead
     int64_t m_firstStream{0};               //!< attribute Stream
     std::string m_controlType;              //!< attribute CongestionControl
     RocePacketPool m_pool;                  //!< all packets

@@ -25,12 +25,14 @@ void RoceAgenda::Configure(uint32_t slots, int64_t lookahead)
     m_tree.assign(2 * m_leaves, NEVER);
 }
 
-void RoceAgenda::Schedule(int64_t time, int64_t now)
+void RoceAgenda::Schedule(int64_t time)
 {
     m_scheduled.push_back(time);
     m_next = time;
     Ref(); // the scheduler gives one reference back after the event
-    Simulator::ScheduleWithContext(m_context, TimeStep(static_cast<uint64_t>(time - now)), this);
+    // Not the time of who asks: a device that runs ahead is later than the simulator.
+    const Time delay = TimeStep(static_cast<uint64_t>(time)) - Simulator::Now();
+    Simulator::ScheduleWithContext(m_context, delay, this);
 }
 
 void RoceAgenda::Notify()
@@ -57,7 +59,7 @@ void RoceAgenda::Notify()
     m_running = false;
     if (m_tree[1] < m_next)
     {
-        Schedule(m_tree[1], now);
+        Schedule(m_tree[1]);
     }
 }
 

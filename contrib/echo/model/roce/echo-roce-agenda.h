@@ -45,8 +45,8 @@ class RoceAgenda final : public EventImpl
      */
     void Configure(uint32_t slots, int64_t lookahead);
 
-    /** Sets, moves or (NEVER) clears a slot. @p time is after @p now, or NEVER. */
-    void Set(uint32_t slot, int64_t time, int64_t now)
+    /** Sets, moves or (NEVER) clears a slot. @p time is later than what is handled now. */
+    void Set(uint32_t slot, int64_t time)
     {
         size_t i = m_leaves + slot;
         m_tree[i] = time;
@@ -62,7 +62,7 @@ class RoceAgenda final : public EventImpl
         }
         if (!m_running && time < m_next)
         {
-            Schedule(time, now);
+            Schedule(time);
         }
     }
 
@@ -74,7 +74,7 @@ class RoceAgenda final : public EventImpl
 
   private:
     void Notify() override;
-    void Schedule(int64_t time, int64_t now);
+    void Schedule(int64_t time);
 
     RoceDevice* m_device;             //!< whose agenda
     uint32_t m_context;               //!< ns-3's context

@@ -73,13 +73,13 @@ void RoceDevice::Handle(uint32_t slot, int64_t now)
     }
     if (slot == 2 * ports)
     {
-        SetTimer(RoceAgenda::NEVER, now);
+        SetTimer(RoceAgenda::NEVER);
         OnTimer(now);
         return;
     }
     RocePort* from = m_peers[slot - ports];
     RocePacket* packet = from->TakeArrival();
-    m_agenda->Set(slot, from->GetNextArrival(), now);
+    m_agenda->Set(slot, from->GetNextArrival());
     if (packet->kind >= RocePacketKind::PAUSE)
     {
         m_ports[slot - ports]->OnPause(packet->kind == RocePacketKind::PAUSE, now);

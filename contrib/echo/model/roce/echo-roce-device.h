@@ -102,9 +102,9 @@ class RoceDevice : public Object
     virtual void DoSeal();
 
     /** Sets the timer slot. */
-    void SetTimer(int64_t time, int64_t now)
+    void SetTimer(int64_t time)
     {
-        m_agenda->Set(2 * GetPortCount(), time, now);
+        m_agenda->Set(2 * GetPortCount(), time);
     }
 
     const RoceParameters& GetParameters() const

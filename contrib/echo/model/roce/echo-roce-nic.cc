@@ -90,7 +90,7 @@ void RoceNic::Reconsider(QueuePair& queuePair, int64_t now)
     else if (queuePair.GetRate().limited && queuePair.nextSend > now)
     {
         queuePair.state = QueuePair::State::PACED;
-        AddTimer({queuePair.nextSend, false, &queuePair}, now);
+        AddTimer({queuePair.nextSend, false, &queuePair});
     }
     else
     {
@@ -125,7 +125,7 @@ RocePacket* RoceNic::PullData(RocePort& port, int64_t now)
     {
         queuePair.timeoutSet = true;
         queuePair.lastProgress = now;
-        AddTimer({now + GetParameters().retransmitTimeout, true, &queuePair}, now);
+        AddTimer({now + GetParameters().retransmitTimeout, true, &queuePair});
     }
     int64_t mayFollow = 0;
     RateState& rate = queuePair.GetRate();
@@ -147,7 +147,7 @@ RocePacket* RoceNic::PullData(RocePort& port, int64_t now)
     else if (mayFollow > now + port.TxPicoseconds(packet->wireBytes))
     {
         queuePair.state = QueuePair::State::PACED;
-        AddTimer({mayFollow, false, &queuePair}, now);
+        AddTimer({mayFollow, false, &queuePair});
     }
     else
     {
@@ -239,13 +239,13 @@ void RoceNic::ReceiveAcknowledgement(RocePacket* packet, int64_t now)
     }
 }
 
-void RoceNic::AddTimer(const Timer& timer, int64_t now)
+void RoceNic::AddTimer(const Timer& timer)
 {
     const bool earliest = m_timers.empty() || timer.time < m_timers.top().time;
     m_timers.push(timer);
     if (earliest)
     {
-        SetTimer(timer.time, now);
+        SetTimer(timer.time);
     }
 }
 
@@ -269,7 +269,7 @@ void RoceNic::OnTimer(int64_t now)
             Reconsider(*timer.queuePair, now);
         }
     }
-    SetTimer(m_timers.empty() ? RoceAgenda::NEVER : m_timers.top().time, now);
+    SetTimer(m_timers.empty() ? RoceAgenda::NEVER : m_timers.top().time);
 }
 
 void RoceNic::OnTimeout(QueuePair& queuePair, int64_t now)
@@ -283,12 +283,12 @@ void RoceNic::OnTimeout(QueuePair& queuePair, int64_t now)
     const int64_t timeout = GetParameters().retransmitTimeout;
     if (queuePair.lastProgress + timeout > now)
     {
-        AddTimer({queuePair.lastProgress + timeout, true, &queuePair}, now);
+        AddTimer({queuePair.lastProgress + timeout, true, &queuePair});
         return;
     }
     NS_LOG_LOGIC("timeout after " << timeout << " ps");
     queuePair.lastProgress = now;
-    AddTimer({now + timeout, true, &queuePair}, now);
+    AddTimer({now + timeout, true, &queuePair});
     queuePair.GoBack();
     if (queuePair.state == QueuePair::State::IDLE || queuePair.state == QueuePair::State::BLOCKED)
     {

@@ -70,7 +70,7 @@ class RoceNic : public RoceDevice
     /** Decides what the queue pair waits for; puts it into its round or sets a timer. */
     void Reconsider(QueuePair& queuePair, int64_t now);
     bool IsWindowFull(const QueuePair& queuePair) const;
-    void AddTimer(const Timer& timer, int64_t now);
+    void AddTimer(const Timer& timer);
     void OnTimeout(QueuePair& queuePair, int64_t now);
 
     Ptr<CongestionControl> m_control;    //!< of the network

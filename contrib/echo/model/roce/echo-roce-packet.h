@@ -140,6 +140,11 @@ class RocePacketPool
         return m_alive;
     }
 
+    uint64_t GetCapacity() const
+    {
+        return m_chunks.size() * CHUNK;
+    }
+
   private:
     static constexpr size_t CHUNK = 1024;
 

@@ -92,11 +92,11 @@ void RocePort::OnTransmitDone(int64_t now)
         Transmit(packet, now);
         if (!m_lazy || HasWaiting())
         {
-            Arm(now);
+            Arm();
             return;
         }
     }
-    m_agenda->Set(m_index, RoceAgenda::NEVER, now);
+    m_agenda->Set(m_index, RoceAgenda::NEVER);
 }
 
 RocePacket* RocePort::SendPause(RocePacket* packet, int64_t now)

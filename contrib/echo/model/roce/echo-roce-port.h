@@ -84,7 +84,7 @@ class RocePort : public NetDevice
         Transmit(packet, now);
         if (!m_lazy || m_armed || HasWaiting())
         {
-            Arm(now);
+            Arm();
         }
     }
 
@@ -270,10 +270,10 @@ class RocePort : public NetDevice
     }
 
     /** Sets the transmit-done slot to the end of the present transmission. */
-    void Arm(int64_t now)
+    void Arm()
     {
         m_armed = true;
-        m_agenda->Set(m_index, m_freeAt, now);
+        m_agenda->Set(m_index, m_freeAt);
     }
 
     /** Something waits: a transmission under way needs its end as an event. */
@@ -281,7 +281,7 @@ class RocePort : public NetDevice
     {
         if (!m_armed && IsBusy(now))
         {
-            Arm(now);
+            Arm();
         }
     }
 
@@ -297,7 +297,7 @@ class RocePort : public NetDevice
         packet->arrival = m_freeAt + m_delay;
         if (m_wire.IsEmpty())
         {
-            m_peerAgenda->Set(m_peerSlot, packet->arrival, now);
+            m_peerAgenda->Set(m_peerSlot, packet->arrival);
         }
         m_wire.Push(packet);
         if (packet->kind < RocePacketKind::PAUSE)

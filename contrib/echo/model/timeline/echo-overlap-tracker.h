@@ -85,11 +85,6 @@ class StretchedWork
     /** @return when it ends if nothing changes */
     Time GetEnd() const;
 
-    bool IsStretchable() const
-    {
-        return m_factor > 1;
-    }
-
   private:
     Time m_since;          //!< of the last change
     double m_remaining{0}; //!< time steps that it would take alone, from m_since

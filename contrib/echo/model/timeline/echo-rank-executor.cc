@@ -173,24 +173,30 @@ bool RankExecutor::IssueTimed(uint32_t index, OperatorId id, const Operator& op)
         return true;
     }
     stream.state = StreamState::RUNNING;
-    Time end = now + stream.alone;
+    stream.isStretchable = false;
+    Time duration = stream.alone;
     if (op.type != OperatorType::HOST)
     {
         m_overlap.BeginKernel(now);
         const double factor = m_context.slowdown ? m_context.slowdown->GetFactor(op) : 1;
         NS_ASSERT_MSG(factor >= 1, "a slowdown model gave a factor below 1");
-        stream.work = StretchedWork(now, stream.alone, factor, m_overlap.IsTransferring());
-        if (stream.work.IsStretchable())
+        if (factor > 1)
         {
+            stream.isStretchable = true;
             ++m_stretchable;
-            end = stream.work.GetEnd();
+            stream.work = StretchedWork(now, stream.alone, factor, m_overlap.IsTransferring());
+            duration = stream.work.GetEnd() - now;
         }
     }
     if (!stream.event)
     {
         stream.event = Create<StreamEvent>(*this, index);
     }
-    stream.pending = Simulator::Schedule(end - now, stream.event);
+    const EventId pending = Simulator::Schedule(duration, stream.event);
+    if (stream.isStretchable)
+    {
+        stream.pending = pending;
+    }
     return false;
 }
 
@@ -231,10 +237,7 @@ void RankExecutor::OnTimedEnd(uint32_t index)
     if (op.type != OperatorType::HOST)
     {
         m_overlap.EndKernel(now);
-        if (stream.work.IsStretchable())
-        {
-            --m_stretchable;
-        }
+        m_stretchable -= stream.isStretchable ? 1 : 0;
     }
     RecordTimed(index, id, op, now);
     Complete(index, now);
@@ -283,10 +286,7 @@ void RankExecutor::Stretch()
     for (uint32_t index = 0; index < m_streams.size(); ++index)
     {
         Stream& stream = m_streams[index];
-        const bool isKernel =
-            stream.state == StreamState::RUNNING &&
-            m_program->GetOperator(GetHead(StreamId(index))).type != OperatorType::HOST;
-        if (isKernel && stream.work.IsStretchable() && stream.pending.IsRunning())
+        if (stream.state == StreamState::RUNNING && stream.isStretchable)
         {
             stream.work.Change(now, m_overlap.IsTransferring());
             // A removed event cannot be scheduled again.

@@ -128,12 +128,13 @@ class RankExecutor
         uint32_t nextWaiter{NONE};  //!< of the list that this one is in
         uint32_t awaited{0}; //!< position that the head waits for in the stream that lists it
         StreamState state{StreamState::BLOCKED};
-        Time start;   //!< of the head
-        Time started; //!< communication: begin of the transfer
-        Time alone;   //!< kernel: its time without slowdown
-        StretchedWork work;
-        Ptr<EventImpl> event; //!< reused from operator to operator
-        EventId pending;      //!< of a kernel that may be stretched
+        bool isStretchable{false}; //!< kernel: its factor is above 1
+        Time start;                //!< of the head
+        Time started;              //!< communication: begin of the transfer
+        Time alone;                //!< kernel: its time without slowdown
+        StretchedWork work;        //!< of a stretchable kernel
+        Ptr<EventImpl> event;      //!< reused from operator to operator
+        EventId pending;           //!< of a stretchable kernel
     };
 
     void Begin();

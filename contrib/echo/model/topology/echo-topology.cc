@@ -294,6 +294,21 @@ DeviceId Topology::OwnerOf(PortId port) const
     return m_impl->owners.at(port.Get());
 }
 
+LinkRecord Topology::DescribeLink(PortId port) const
+{
+    const Device& from = GetDevice(OwnerOf(port));
+    const Device& to = GetDevice(NeighborOf(port));
+    LinkRecord record;
+    record.link = LinkOf(port);
+    record.port = port;
+    record.from = from.name;
+    record.to = to.name;
+    record.fromRole = from.role;
+    record.toRole = to.role;
+    record.rate = RateOf(port);
+    return record;
+}
+
 bool Topology::IsFabricLink(LinkId link) const
 {
     const Link& ends = GetLink(link);

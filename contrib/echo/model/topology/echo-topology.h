@@ -5,6 +5,7 @@
 #include "ns3/data-rate.h"
 #include "ns3/echo-enums.h"
 #include "ns3/echo-ids.h"
+#include "ns3/echo-records.h"
 #include "ns3/nstime.h"
 
 #include <cstdint>
@@ -120,6 +121,9 @@ class Topology
     {
         return GetLink(LinkOf(port)).delay;
     }
+
+    /** @return a record of the link's direction with its names, roles and rate; counters zero */
+    LinkRecord DescribeLink(PortId port) const;
 
     /** @return true for links between NICs and fabric switches and among these */
     bool IsFabricLink(LinkId link) const;

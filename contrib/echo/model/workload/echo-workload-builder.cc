@@ -67,15 +67,16 @@ void WorkloadBuilder::CheckRank(RankId rank) const
 
 CommGroupPtr WorkloadBuilder::AddGroup(GroupKind kind,
                                        const std::string& name,
-                                       std::vector<RankId> ranks)
+                                       std::vector<RankId> ranks,
+                                       uint32_t communicator)
 {
-    const auto known = m_groupIndex.find(std::make_pair(kind, ranks));
+    const auto known = m_groupIndex.find(std::make_tuple(kind, ranks, communicator));
     if (known != m_groupIndex.end())
     {
         return known->second;
     }
     CommGroupPtr group = AddSeparateGroup(kind, name, ranks);
-    m_groupIndex.emplace(std::make_pair(kind, std::move(ranks)), group);
+    m_groupIndex.emplace(std::make_tuple(kind, std::move(ranks), communicator), group);
     return group;
 }
 

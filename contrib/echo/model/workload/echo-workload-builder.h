@@ -6,6 +6,7 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -106,10 +107,15 @@ class WorkloadBuilder
     explicit WorkloadBuilder(uint32_t ranks);
 
     /**
-     * @return a new group; equal (kind, ranks) give the same group (of the first name)
+     * @return a new group; equal (kind, ranks, communicator) give the same group (of the first
+     *         name)
+     * @param communicator tells groups of equal members apart: each matches calls of its own
      * @throws InputError if it is empty, or a rank is out of range or there twice
      */
-    CommGroupPtr AddGroup(GroupKind kind, const std::string& name, std::vector<RankId> ranks);
+    CommGroupPtr AddGroup(GroupKind kind,
+                          const std::string& name,
+                          std::vector<RankId> ranks,
+                          uint32_t communicator = 0);
     /**
      * @return a group of its own, even if there is one with these ranks already: calls on it are
      *         matched apart, as those on another communicator of NCCL
@@ -138,7 +144,7 @@ class WorkloadBuilder
     void CheckBindings(RankId rank) const;
 
     WorkloadGraph m_graph;
-    std::map<std::pair<GroupKind, std::vector<RankId>>, CommGroupPtr> m_groupIndex;
+    std::map<std::tuple<GroupKind, std::vector<RankId>, uint32_t>, CommGroupPtr> m_groupIndex;
 };
 
 } // namespace echo

@@ -38,13 +38,13 @@ window.Echo = (() => {
     return get;
   })();
 
-  const digits = (x, n) => x.toLocaleString('en-US', { maximumSignificantDigits: n });
+  const digits = (x, n, least = 1) => x.toLocaleString('en-US', { maximumSignificantDigits: n, minimumSignificantDigits: least });
   const UNITS = [[1e6, 's'], [1e3, 'ms'], [1, 'us'], [1e-3, 'ns'], [1e-6, 'ps']];
   /** Microseconds as text in the unit that suits. */
   const formatTime = (us, n = 4) => {
     if (us === 0) return '0';
     const [scale, unit] = UNITS.find(([s]) => Math.abs(us) >= s * 0.9999) || UNITS[4];
-    return digits(us / scale, n) + ' ' + unit.replace('us', '\u00b5s');
+    return digits(us / scale, n, Math.min(n, 4)) + ' ' + unit.replace('us', '\u00b5s');
   };
   /** A text for ticks between lowest and highest: all in one unit. */
   const timeTicks = (span) => {

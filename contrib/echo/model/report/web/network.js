@@ -15,6 +15,7 @@ Echo.network = (() => {
     drops: { name: 'drops', get: (e) => most(e, (l) => l.drops), text: formatCount },
   };
   let measure = MEASURES.utilisation;
+  let plain = false; // no loads: the lines in one colour
 
   const counts = layers.map((_, layer) => nodes.filter((n) => n[1] === layer).length);
   const seen = layers.map(() => 0);
@@ -30,10 +31,11 @@ Echo.network = (() => {
       const order = edges.map((e) => [measure.get(e) / top, e]).sort((a, b) => a[0] - b[0]);
       context.save();
       context.lineCap = 'round';
+      const plainColour = colour('muted');
       for (const [load, edge] of order) {
         const [x0, y0] = pixel(chart, spots[edge.a]);
         const [x1, y1] = pixel(chart, spots[edge.b]);
-        context.strokeStyle = loadColour(load);
+        context.strokeStyle = plain ? plainColour : loadColour(load);
         context.lineWidth = (edges.length > 600 ? 0.6 : 1.1) + 3 * load;
         context.beginPath();
         context.moveTo(x0, y0);
@@ -109,7 +111,7 @@ Echo.network = (() => {
       if (!best) { tip.hide(); return; }
       const { edge } = best;
       tip.show(event, [`${nodes[edge.a][0]} \u2013 ${nodes[edge.b][0]}: ${plural(edge.links, 'link')} of ${edge.rate_GBps.toLocaleString('en-US')} GB/s`,
-        direction(edge, 0), direction(edge, 1)]);
+        ...(plain ? [] : [direction(edge, 0), direction(edge, 1)])]);
     });
     canvas.addEventListener('pointerleave', () => tip.hide());
   };
@@ -129,6 +131,8 @@ Echo.network = (() => {
     plugins: [painter],
   });
 
+  const setHeight = () => { byId('network-chart').style.height = 110 + 130 * Math.max(layers.length - 1, 1) + 'px'; };
+
   const addTo = () => {
     const loaded = edges.filter((e) => MEASURES.utilisation.get(e) > 0).length;
     if (loaded === 0) {
@@ -139,7 +143,7 @@ Echo.network = (() => {
     byId('network-note').textContent = 'A line is all links between two nodes, in the colour of the most loaded link and direction. ' +
       (loaded === edges.length ? '' : `${formatCount(loaded)} of ${plural(edges.length, 'line')} carried bytes. `) +
       (data.network.edges_left_out > 0 ? `${plural(data.network.edges_left_out, 'less loaded line')} left out.` : '');
-    byId('network-chart').style.height = 110 + 130 * Math.max(layers.length - 1, 1) + 'px';
+    setHeight();
     const select = byId('network-measure');
     for (const [key, m] of Object.entries(MEASURES)) {
       if (key === 'utilisation' || edges.some((e) => m.get(e) > 0)) select.append(make('option', { value: key }, m.name));
@@ -153,5 +157,13 @@ Echo.network = (() => {
     relabel();
     listen(entry);
   };
-  return { addTo };
+  /** The network alone, without loads. */
+  const addPlain = () => {
+    plain = true;
+    byId('network-note').textContent = 'A line is all links between two nodes.' +
+      (data.network.edges_left_out > 0 ? ` ${plural(data.network.edges_left_out, 'line')} left out.` : '');
+    setHeight();
+    listen(Echo.addChart(build));
+  };
+  return { addTo, addPlain };
 })();

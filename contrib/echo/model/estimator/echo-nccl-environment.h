@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_NCCL_ENVIRONMENT_H
+#define ECHO_NCCL_ENVIRONMENT_H
+
+#include "echo-machine-profile.h"
+
+#include "ns3/echo-topology.h"
+
+#include <string>
+
+namespace ns3
+{
+namespace echo
+{
+
+/** Rates of a cluster's links as far as NCCL looks at them; hosts are taken to be alike. */
+struct HostLinks
+{
+    double gpuGBps{0}; //!< all links of a GPU to others of its host, one direction
+    double nicGBps{0}; //!< one NIC to the fabric, one direction; 0: none
+    uint32_t gpusPerHost{1};
+    uint32_t nicsPerHost{0};
+};
+
+/** @return the links of the first host */
+HostLinks ReadHostLinks(const Topology& topology);
+
+/** @return the generation of a GPU by its name ("A100-SXM4-40GB")
+ *  @throws InputError if the name holds none of the known models */
+GpuGeneration GenerationOf(const std::string& gpuName);
+
+/**
+ * @return what NCCL's graph search finds on such hosts, by rule instead of search: inside hosts
+ *         NCCL takes 20 of 25 GB/s of an NVLink (20.6 from Hopper on; src/graph/topo.h) and shares
+ *         them to channels of 20 to 45 GB/s; between hosts a channel a NIC with the largest rate of
+ *         its ladder (src/graph/search.cc) that NIC and NVLink allow; then twice the channels
+ *         (src/graph/connect.cc). Version, processor and LL128 stay at their defaults.
+ */
+NcclEnvironment DeduceNcclEnvironment(const HostLinks& links, GpuGeneration gpu);
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_NCCL_ENVIRONMENT_H */

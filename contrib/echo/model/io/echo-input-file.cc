@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-input-file.h"
+
+#include "ns3/echo-error.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fnmatch.h>
+#include <fstream>
+#include <sstream>
+
+namespace ns3
+{
+namespace echo
+{
+
+namespace
+{
+
+namespace fs = std::filesystem;
+
+bool EndsWith(const std::string& text, const std::string& ending)
+{
+    return text.size() >= ending.size() &&
+           text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
+}
+
+/** Appends the regular files of a folder that @p matches accepts; @return how many. */
+template <typename Matches>
+size_t AppendFiles(const fs::path& folder, Matches matches, std::vector<std::string>& files)
+{
+    size_t found = 0;
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error))
+    {
+        std::error_code ignored;
+        if (entry->is_regular_file(ignored) && matches(entry->path().filename().string()))
+        {
+            files.push_back((folder / entry->path().filename()).string());
+            ++found;
+        }
+    }
+    if (error)
+    {
+        throw InputError(
+            {folder.string(), 0, ""}, "a folder that cannot be read", "readable files");
+    }
+    return found;
+}
+
+std::string Join(const std::vector<std::string>& words)
+{
+    std::string text;
+    for (const auto& word : words)
+    {
+        text += (text.empty() ? "" : ", ") + word;
+    }
+    return text;
+}
+
+} // namespace
+
+bool IsGzip(const std::string& bytes)
+{
+    return bytes.size() >= 2 && bytes[0] == '\x1f' && bytes[1] == '\x8b';
+}
+
+std::string ReadInputFile(const std::string& path)
+{
+    std::error_code ignored;
+    std::ifstream in(path, std::ios::binary);
+    if (!in || fs::is_directory(path, ignored))
+    {
+        throw InputError({path, 0, ""}, "no readable file", "one");
+    }
+    std::ostringstream text;
+    text << in.rdbuf();
+    if (in.bad())
+    {
+        throw InputError({path, 0, ""}, "a file that cannot be read to its end", "a readable file");
+    }
+    std::string bytes = std::move(text).str();
+    return IsGzip(bytes) ? DecompressGzip(bytes, path) : bytes;
+}
+
+std::vector<std::string> FindInputFiles(const std::vector<std::string>& paths,
+                                        const std::vector<std::string>& endings)
+{
+    std::vector<std::string> files;
+    for (const auto& text : paths)
+    {
+        const fs::path path(text);
+        const std::string name = path.filename().string();
+        std::error_code ignored;
+        if (fs::is_directory(path, ignored))
+        {
+            auto hasEnding = [&endings](const std::string& file) {
+                return std::any_of(endings.begin(), endings.end(), [&file](const auto& ending) {
+                    return EndsWith(file, ending);
+                });
+            };
+            if (AppendFiles(path, hasEnding, files) == 0)
+            {
+                throw InputError({text, 0, ""},
+                                 "a folder without files that end in " + Join(endings),
+                                 "at least one");
+            }
+        }
+        else if (fs::exists(path, ignored))
+        {
+            files.push_back(text);
+        }
+        else if (name.find_first_of("*?") != std::string::npos)
+        {
+            const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+            auto fits = [&name](const std::string& file) {
+                return fnmatch(name.c_str(), file.c_str(), FNM_PERIOD) == 0;
+            };
+            if (!fs::is_directory(folder, ignored) || AppendFiles(folder, fits, files) == 0)
+            {
+                throw InputError({text, 0, ""}, "no file that fits", "at least one");
+            }
+        }
+        else
+        {
+            throw InputError({text, 0, ""}, "no such file or folder", "one");
+        }
+    }
+    std::sort(files.begin(), files.end());
+    files.erase(std::unique(files.begin(), files.end()), files.end());
+    return files;
+}
+
+} // namespace echo
+} // namespace ns3

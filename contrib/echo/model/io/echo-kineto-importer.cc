@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-kineto-importer.h"
+
+#include "echo-kineto-collectives.h"
+#include "echo-kineto-files.h"
+#include "echo-kineto-measured.h"
+#include "echo-kineto-program.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <limits>
+#include <set>
+
+namespace ns3
+{
+namespace echo
+{
+
+namespace
+{
+
+class Importer
+{
+  public:
+    explicit Importer(const KinetoOptions& options) : m_options(options)
+    {
+    }
+
+    ImportedWorkload Import(const std::vector<std::string>& paths);
+
+  private:
+    void SetStepNumbers();
+    StepWindow WindowOf(const KinetoTrace& trace) const;
+    std::string StepName() const;
+    template <typename Action>
+    void Try(Action action);
+    void Communicate();
+    void Build();
+    CommGroupPtr AddGroup(WorkloadBuilder& builder, const KinetoGroup& group) const;
+
+    const KinetoOptions& m_options;
+    KinetoFiles m_files;
+    std::vector<int64_t> m_stepNumbers; //!< to import; empty: whole files
+    std::vector<KinetoRankStep> m_steps;
+    std::vector<KinetoInstance> m_instances; //!< collectives on all their members
+    std::exception_ptr m_problem;            //!< why the files cannot be imported
+    ImportedWorkload m_result;
+};
+
+/** Chooses among the steps that every file has. */
+void Importer::SetStepNumbers()
+{
+    std::set<int64_t> common;
+    for (const auto& entry : m_files.ranks)
+    {
+        std::set<int64_t> own;
+        for (const auto& step : entry.trace.steps)
+        {
+            own.insert(step.number);
+        }
+        if (&entry == &m_files.ranks.front())
+        {
+            common = own;
+            continue;
+        }
+        std::set<int64_t> both;
+        std::set_intersection(common.begin(),
+                              common.end(),
+                              own.begin(),
+                              own.end(),
+                              std::inserter(both, both.begin()));
+        common = both;
+    }
+    const bool isNumber = m_options.step != "last" && m_options.step != "all";
+    if (common.empty())
+    {
+        if (isNumber)
+        {
+            throw InputError({m_files.ranks.front().trace.file, 0, "step"},
+                             "no step marks that all files have",
+                             "ProfilerStep#" + m_options.step);
+        }
+        m_result.health.warnings.push_back(
+            "the files have no step marks in common: each is taken as a whole");
+        return;
+    }
+    if (!isNumber)
+    {
+        m_stepNumbers.assign(m_options.step == "last" ? std::prev(common.end()) : common.begin(),
+                             common.end());
+        return;
+    }
+    char* end = nullptr;
+    const int64_t number = std::strtoll(m_options.step.c_str(), &end, 10);
+    if (*end != '\0' || common.count(number) == 0)
+    {
+        std::string known;
+        for (int64_t each : common)
+        {
+            known += ", " + std::to_string(each);
+        }
+        throw InputError({m_files.ranks.front().trace.file, 0, "step"},
+                         "'" + m_options.step + "'",
+                         "one of last, all" + known);
+    }
+    m_stepNumbers = {number};
+}
+
+StepWindow Importer::WindowOf(const KinetoTrace& trace) const
+{
+    StepWindow window;
+    window.start = std::numeric_limits<int64_t>::max();
+    window.end = std::numeric_limits<int64_t>::min();
+    auto extend = [&window](int64_t start, int64_t end) {
+        window.start = std::min(window.start, start);
+        window.end = std::max(window.end, end);
+    };
+    for (const auto& step : trace.steps)
+    {
+        if (std::find(m_stepNumbers.begin(), m_stepNumbers.end(), step.number) !=
+            m_stepNumbers.end())
+        {
+            extend(step.start, step.end);
+            window.mainThread = step.thread;
+        }
+    }
+    if (m_stepNumbers.empty())
+    {
+        for (const auto& activity : trace.activities)
+        {
+            extend(activity.start, activity.end);
+        }
+        for (const auto& call : trace.calls)
+        {
+            extend(call.start, call.end);
+        }
+        ++window.end; // calls in [start, end) belong to it
+    }
+    return window;
+}
+
+std::string Importer::StepName() const
+{
+    return m_stepNumbers.empty()       ? "whole file"
+           : m_stepNumbers.size() == 1 ? std::to_string(m_stepNumbers.front())
+                                       : "all";
+}
+
+CommGroupPtr Importer::AddGroup(WorkloadBuilder& builder, const KinetoGroup& group) const
+{
+    std::vector<RankId> ranks;
+    for (uint32_t rank : group.ranks)
+    {
+        ranks.emplace_back(rank);
+    }
+    const GroupKind kind = ranks.size() == m_files.worldSize ? GroupKind::WORLD : GroupKind::OTHER;
+    return builder.AddGroup(
+        kind, "ranks " + FormatRankList(group.ranks), std::move(ranks), group.communicator);
+}
+
+void Importer::Build()
+{
+    WorkloadBuilder builder(m_files.worldSize);
+    std::vector<ExecutionGraphPtr> programs;
+    for (const auto& step : m_steps)
+    {
+        programs.push_back(BuildKinetoProgram(step.files->trace,
+                                              step.timeline,
+                                              step.communications,
+                                              static_cast<uint32_t>(step.groups.size()),
+                                              m_options.keepGaps));
+    }
+    std::map<KinetoGroup, GroupId> groupIds;
+    std::map<uint32_t, uint32_t> stepOf;
+    for (uint32_t i = 0; i < m_steps.size(); ++i)
+    {
+        stepOf[m_steps[i].files->rank] = i;
+    }
+    for (uint32_t rank = 0; rank < m_files.worldSize; ++rank)
+    {
+        const auto own = stepOf.find(rank);
+        const uint32_t index =
+            own != stepOf.end() ? own->second : rank % static_cast<uint32_t>(m_steps.size());
+        const KinetoRankStep& step = m_steps[index];
+        std::vector<CommGroupPtr> groups;
+        for (const KinetoGroup& group : step.groups)
+        {
+            const KinetoGroup mine =
+                own != stepOf.end()
+                    ? group
+                    : TranslateGroup(
+                          group, step.files->rank, rank, m_files.worldSize, step.files->trace.file);
+            const CommGroupPtr added = AddGroup(builder, mine);
+            groupIds[mine] = added->GetId();
+            groups.push_back(added);
+        }
+        builder.SetProgram(RankId(rank), programs[index], std::move(groups));
+        builder.SetStartTime(RankId(rank),
+                             NanoSeconds(step.timeline.window.start + step.clockShift));
+    }
+    m_result.graph = builder.Build();
+    SetMeasuredCollectives(m_steps, m_instances, groupIds, m_result);
+}
+
+/** Keeps the first problem, so that the health report comes before it. */
+template <typename Action>
+void Importer::Try(Action action)
+{
+    if (!m_problem)
+    {
+        try
+        {
+            action();
+        }
+        catch (const std::runtime_error&)
+        {
+            m_problem = std::current_exception();
+        }
+    }
+}
+
+void Importer::Communicate()
+{
+    for (auto& step : m_steps)
+    {
+        Try([&] { ResolveCommunications(step, m_files.worldSize, m_result.health); });
+    }
+    Try([&] { m_instances = MatchCollectives(m_steps, m_files.isCopied); });
+    const bool hasAny = std::any_of(m_steps.begin(), m_steps.end(), [](const auto& step) {
+        return !step.communications.empty();
+    });
+    Try([&] {
+        if (m_files.worldSize > 1 && !hasAny)
+        {
+            throw InputError({m_files.ranks.front().trace.file, 0, ""},
+                             "no communication in the step of " +
+                                 std::to_string(m_files.worldSize) + " ranks",
+                             "NCCL or RCCL kernels");
+        }
+    });
+}
+
+ImportedWorkload Importer::Import(const std::vector<std::string>& paths)
+{
+    m_files = ReadKinetoFiles(paths, m_options.missingRanks);
+    m_result.health.worldSize = m_files.worldSize;
+    m_result.health.warnings = m_files.warnings;
+    SetStepNumbers();
+    for (const auto& rank : m_files.ranks)
+    {
+        KinetoRankStep step;
+        step.files = &rank;
+        step.links = LinkKineto(rank.trace, rank.executionTrace ? &*rank.executionTrace : nullptr);
+        step.timeline = AnalyseStep(rank.trace, step.links, WindowOf(rank.trace));
+        m_steps.push_back(std::move(step));
+    }
+    DropCommonBacklog(m_steps, m_result.health);
+    for (const auto& step : m_steps)
+    {
+        Try([&] { AddRankHealth(step, StepName(), m_result.health); });
+    }
+    Communicate();
+    if (m_options.alignClocks)
+    {
+        AlignClocks(m_steps, m_instances, m_result.health);
+    }
+    SetMeasuredRanks(m_steps, m_result);
+    if (m_options.onHealth)
+    {
+        m_options.onHealth(m_result.health);
+    }
+    if (m_problem)
+    {
+        std::rethrow_exception(m_problem);
+    }
+    Build();
+    return std::move(m_result);
+}
+
+} // namespace
+
+ImportedWorkload ImportKineto(const std::vector<std::string>& paths, const KinetoOptions& options)
+{
+    return Importer(options).Import(paths);
+}
+
+} // namespace echo
+} // namespace ns3

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-kineto-links.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace ns3
+{
+namespace echo
+{
+
+RangeFinder::RangeFinder(const KinetoTrace& trace, bool annotations)
+    : m_trace(trace), m_ranges(trace.threads.size())
+{
+    for (uint32_t i = 0; i < trace.ranges.size(); ++i)
+    {
+        if (trace.ranges[i].isAnnotation == annotations)
+        {
+            m_ranges[trace.ranges[i].thread].push_back(i);
+        }
+    }
+}
+
+uint32_t RangeFinder::Find(uint32_t thread, int64_t time) const
+{
+    const auto& ranges = m_ranges[thread];
+    auto after =
+        std::upper_bound(ranges.begin(), ranges.end(), time, [this](int64_t t, uint32_t i) {
+            return t < m_trace.ranges[i].start;
+        });
+    // Ranges of one kind nest a few levels at most (a coalesced operation around its parts).
+    for (int level = 0; level < 8 && after != ranges.begin(); ++level)
+    {
+        --after;
+        if (m_trace.ranges[*after].end >= time)
+        {
+            return *after;
+        }
+    }
+    return KINETO_NONE;
+}
+
+uint32_t RangeFinder::FindFirstIn(uint32_t thread, int64_t from, int64_t to) const
+{
+    const auto& ranges = m_ranges[thread];
+    const auto first =
+        std::lower_bound(ranges.begin(), ranges.end(), from, [this](uint32_t i, int64_t t) {
+            return m_trace.ranges[i].start < t;
+        });
+    return first != ranges.end() && m_trace.ranges[*first].start <= to ? *first : KINETO_NONE;
+}
+
+namespace
+{
+
+class Linker
+{
+  public:
+    Linker(const KinetoTrace& trace, const ExecutionTrace* executionTrace)
+        : m_trace(trace),
+          m_executionTrace(executionTrace),
+          m_records(trace, false),
+          m_annotations(trace, true)
+    {
+    }
+
+    KinetoLinks Link();
+
+  private:
+    void LinkCalls();
+    void ClassifyRanges();
+    void MatchExecutionTrace();
+    bool MatchById();
+    bool MatchByOrder();
+    void CheckElements(uint32_t range, const CommunicationRecord& record) const;
+    void LinkCommunication(uint32_t activity);
+    CommunicationRecord Merge(uint32_t activity, uint32_t range, uint32_t annotation) const;
+    std::vector<CommunicationRecord> PendingMessages(uint32_t thread, int64_t before);
+    void LinkWaits();
+    bool IsWait(uint32_t range) const;
+
+    const KinetoTrace& m_trace;
+    const ExecutionTrace* m_executionTrace;
+    RangeFinder m_records;
+    RangeFinder m_annotations;
+    KinetoLinks m_links;
+    std::map<uint32_t, const CommunicationRecord*> m_executionRecords; //!< by range
+    std::map<uint32_t, uint32_t> m_activityOfRange; //!< record_param_comms -> activity
+    std::map<uint32_t, size_t> m_nextMessage;       //!< by thread: first range not yet in a batch
+};
+
+void Linker::LinkCalls()
+{
+    std::unordered_map<int64_t, uint32_t> callOf; // looked up only
+    for (uint32_t i = 0; i < m_trace.calls.size(); ++i)
+    {
+        if (m_trace.calls[i].correlation >= 0)
+        {
+            callOf.emplace(m_trace.calls[i].correlation, i);
+        }
+    }
+    m_links.callOf.assign(m_trace.activities.size(), KINETO_NONE);
+    for (uint32_t i = 0; i < m_trace.activities.size(); ++i)
+    {
+        const auto call = callOf.find(m_trace.activities[i].correlation);
+        if (call != callOf.end() && m_trace.calls[call->second].start <= m_trace.activities[i].end)
+        {
+            m_links.callOf[i] = call->second;
+        }
+    }
+}
+
+void Linker::ClassifyRanges()
+{
+    m_links.isIssue.assign(m_trace.ranges.size(), false);
+    for (uint32_t i = 0; i < m_trace.ranges.size(); ++i)
+    {
+        const CommunicationRange& range = m_trace.ranges[i];
+        const uint32_t annotation = m_annotations.FindFirstIn(range.thread, range.start, range.end);
+        m_links.isIssue[i] = range.isAnnotation || annotation != KINETO_NONE ||
+                             (!range.record.name.empty() && !range.record.IsWait());
+    }
+    for (uint32_t i = 0; i < m_trace.activities.size(); ++i)
+    {
+        const uint32_t call = m_links.callOf[i];
+        if (m_trace.activities[i].kind != GpuActivity::Kind::COMMUNICATION || call == KINETO_NONE)
+        {
+            continue;
+        }
+        const uint32_t range =
+            m_records.Find(m_trace.calls[call].thread, m_trace.calls[call].start);
+        if (range != KINETO_NONE)
+        {
+            m_links.isIssue[range] = true;
+            m_activityOfRange[range] = i;
+        }
+    }
+}
+
+bool Linker::IsWait(uint32_t range) const
+{
+    return !m_trace.ranges[range].isAnnotation && !m_links.isIssue[range];
+}
+
+bool Linker::MatchById()
+{
+    std::map<int64_t, const CommunicationRecord*> byId;
+    for (const auto& record : m_executionTrace->communications)
+    {
+        byId.emplace(record.functionId, &record);
+    }
+    std::map<uint32_t, const CommunicationRecord*> found;
+    for (uint32_t i = 0; i < m_trace.ranges.size(); ++i)
+    {
+        const auto& range = m_trace.ranges[i];
+        const auto known = byId.find(range.record.functionId);
+        if (!range.isAnnotation && range.record.functionId >= 0 && known != byId.end() &&
+            known->second->IsWait() == IsWait(i))
+        {
+            found[i] = known->second;
+        }
+    }
+    m_executionRecords = found;
+    return !found.empty();
+}
+
+bool Linker::MatchByOrder()
+{
+    for (bool withWaits : {true, false})
+    {
+        std::vector<uint32_t> ranges;
+        std::vector<const CommunicationRecord*> records;
+        for (uint32_t i = 0; i < m_trace.ranges.size(); ++i)
+        {
+            if (!m_trace.ranges[i].isAnnotation && (withWaits || !IsWait(i)))
+            {
+                ranges.push_back(i);
+            }
+        }
+        for (const auto& record : m_executionTrace->communications)
+        {
+            if (withWaits || !record.IsWait())
+            {
+                records.push_back(&record);
+            }
+        }
+        const bool fits = std::equal(ranges.begin(),
+                                     ranges.end(),
+                                     records.begin(),
+                                     records.end(),
+                                     [this](uint32_t range, const CommunicationRecord* record) {
+                                         return IsWait(range) == record->IsWait();
+                                     });
+        if (fits)
+        {
+            for (size_t i = 0; i < ranges.size(); ++i)
+            {
+                m_executionRecords[ranges[i]] = records[i];
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+void Linker::CheckElements(uint32_t range, const CommunicationRecord& record) const
+{
+    const CommunicationRange& outer = m_trace.ranges[range];
+    const uint32_t annotation = m_annotations.FindFirstIn(outer.thread, outer.start, outer.end);
+    const int64_t elements = outer.record.inElements >= 0 ? outer.record.inElements
+                             : annotation != KINETO_NONE
+                                 ? m_trace.ranges[annotation].record.inElements
+                                 : -1;
+    if (elements >= 0 && record.inElements >= 0 && elements != record.inElements)
+    {
+        throw InputError({m_executionTrace->file, 0, "node " + std::to_string(record.line)},
+                         record.name + " of " + std::to_string(record.inElements) + " elements",
+                         std::to_string(elements) + " as in " + m_trace.file);
+    }
+}
+
+void Linker::MatchExecutionTrace()
+{
+    if (!m_executionTrace)
+    {
+        return;
+    }
+    if (!MatchById() && !MatchByOrder())
+    {
+        m_links.warnings.push_back(m_executionTrace->file +
+                                   " is not used: its communications are not those of " +
+                                   m_trace.file + " (other number or order)");
+        return;
+    }
+    for (const auto& [range, record] : m_executionRecords)
+    {
+        CheckElements(range, *record);
+    }
+}
+
+CommunicationRecord Linker::Merge(uint32_t activity, uint32_t range, uint32_t annotation) const
+{
+    std::vector<const CommunicationRecord*> sources;
+    if (activity != KINETO_NONE)
+    {
+        sources.push_back(&m_trace.activities[activity].communication);
+    }
+    if (range != KINETO_NONE)
+    {
+        sources.push_back(&m_trace.ranges[range].record);
+        const auto executed = m_executionRecords.find(range);
+        if (executed != m_executionRecords.end())
+        {
+            sources.push_back(executed->second);
+        }
+    }
+    if (annotation != KINETO_NONE)
+    {
+        sources.push_back(&m_trace.ranges[annotation].record);
+    }
+    CommunicationRecord merged;
+    for (const CommunicationRecord* source : sources)
+    {
+        if (source->source != RecordSource::NONE && source->HasSizes())
+        {
+            merged = *source;
+            break;
+        }
+    }
+    auto take = [](auto& into, const auto& from, bool isKnown) {
+        if (isKnown)
+        {
+            into = from;
+        }
+    };
+    for (const CommunicationRecord* source : sources)
+    {
+        take(merged.name, source->name, merged.name.empty());
+        take(merged.ranks, source->ranks, merged.ranks.empty());
+        take(merged.groupName, source->groupName, merged.groupName.empty());
+        take(merged.groupSize, source->groupSize, merged.groupSize < 0);
+        take(merged.rankStart, source->rankStart, merged.rankStart < 0);
+        take(merged.rankStride, source->rankStride, merged.rankStride < 0);
+        take(merged.sequence, source->sequence, merged.sequence < 0);
+        take(merged.root, source->root, merged.root < 0);
+        // Splits count rows, so they fit any of the sources.
+        take(merged.inSplits, source->inSplits, merged.inSplits.empty());
+        take(merged.outSplits, source->outSplits, merged.outSplits.empty());
+        if (merged.peer < 0 && source->peer >= 0)
+        {
+            merged.peer = source->peer;
+            merged.isPeerGlobal = source->isPeerGlobal;
+        }
+    }
+    if (annotation != KINETO_NONE && merged.peer < 0)
+    {
+        // "nccl:send 0->1", "nccl:recv 1<-0": indices in the group.
+        const std::string& text = m_trace.ranges[annotation].record.name;
+        const size_t arrow = text.find_first_of("-<");
+        const auto numbers = ParseNumberList(arrow == std::string::npos ? "" : text.substr(arrow));
+        if (numbers.size() == 1)
+        {
+            merged.peer = static_cast<int64_t>(numbers[0]);
+            merged.isPeerGlobal = false;
+        }
+    }
+    return merged;
+}
+
+/** Sends and receives that were recorded before, without a kernel of their own: one batch. */
+std::vector<CommunicationRecord> Linker::PendingMessages(uint32_t thread, int64_t before)
+{
+    std::vector<CommunicationRecord> messages;
+    const auto& ranges = m_records.GetRanges(thread);
+    size_t& next = m_nextMessage[thread];
+    for (; next < ranges.size() && m_trace.ranges[ranges[next]].start < before; ++next)
+    {
+        const uint32_t range = ranges[next];
+        if (m_activityOfRange.count(range) > 0)
+        {
+            continue;
+        }
+        const CommunicationRange& outer = m_trace.ranges[range];
+        const uint32_t annotation = m_annotations.FindFirstIn(outer.thread, outer.start, outer.end);
+        std::vector<const CommunicationRecord*> names{&outer.record};
+        const auto executed = m_executionRecords.find(range);
+        if (executed != m_executionRecords.end())
+        {
+            names.push_back(executed->second);
+        }
+        if (annotation != KINETO_NONE)
+        {
+            names.push_back(&m_trace.ranges[annotation].record);
+        }
+        const bool isMessage = std::any_of(names.begin(), names.end(), [](const auto* record) {
+            return ParseRecordedKind(record->name).kind == CollectiveKind::SEND_RECV;
+        });
+        if (isMessage)
+        {
+            messages.push_back(Merge(KINETO_NONE, range, annotation));
+        }
+    }
+    return messages;
+}
+
+void Linker::LinkCommunication(uint32_t activity)
+{
+    auto& records = m_links.records[activity];
+    const uint32_t call = m_links.callOf[activity];
+    if (call == KINETO_NONE)
+    {
+        records.push_back(Merge(activity, KINETO_NONE, KINETO_NONE));
+        return;
+    }
+    const uint32_t thread = m_trace.calls[call].thread;
+    const int64_t time = m_trace.calls[call].start;
+    const uint32_t range = m_records.Find(thread, time);
+    const CommunicationRecord record = Merge(activity, range, m_annotations.Find(thread, time));
+    const auto kind = ParseRecordedKind(record.name).kind;
+    const bool mayBeBatch =
+        ParseKernelName(m_trace.names[m_trace.activities[activity].name]).kind ==
+            CollectiveKind::SEND_RECV &&
+        (!kind || !record.HasSizes());
+    if (mayBeBatch)
+    {
+        records = PendingMessages(thread, time);
+    }
+    if (records.empty())
+    {
+        records.push_back(record);
+    }
+}
+
+void Linker::LinkWaits()
+{
+    std::map<int64_t, uint32_t> bySequence; // the latest so far
+    for (uint32_t i = 0; i < m_trace.ranges.size(); ++i)
+    {
+        const auto executed = m_executionRecords.find(i);
+        const int64_t sequence = executed == m_executionRecords.end()
+                                     ? m_trace.ranges[i].record.sequence
+                                     : executed->second->sequence;
+        const auto activity = m_activityOfRange.find(i);
+        if (m_trace.ranges[i].isAnnotation || sequence < 0)
+        {
+            continue;
+        }
+        if (activity != m_activityOfRange.end())
+        {
+            bySequence[sequence] = activity->second;
+        }
+        else if (IsWait(i))
+        {
+            const auto target = bySequence.find(sequence);
+            m_links.waitTargets[i] = target == bySequence.end() ? KINETO_NONE : target->second;
+        }
+    }
+}
+
+KinetoLinks Linker::Link()
+{
+    LinkCalls();
+    ClassifyRanges();
+    MatchExecutionTrace();
+    for (uint32_t i = 0; i < m_trace.activities.size(); ++i)
+    {
+        if (m_trace.activities[i].kind == GpuActivity::Kind::COMMUNICATION)
+        {
+            LinkCommunication(i);
+        }
+    }
+    LinkWaits();
+    return std::move(m_links);
+}
+
+} // namespace
+
+KinetoLinks LinkKineto(const KinetoTrace& trace, const ExecutionTrace* executionTrace)
+{
+    return Linker(trace, executionTrace).Link();
+}
+
+} // namespace echo
+} // namespace ns3

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Compiled where simdjson is there; else echo-trace-readers-missing.cc.
+#include "echo-kineto-event.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <unordered_map>
+
+namespace ns3
+{
+namespace echo
+{
+
+namespace
+{
+
+class KinetoReader
+{
+  public:
+    explicit KinetoReader(const std::string& file)
+    {
+        m_trace.file = file;
+    }
+
+    void Read(json::document& document);
+    KinetoTrace Finish();
+
+  private:
+    void ReadField(json::field& field);
+    void ReadEvents(json::array events);
+    void ReadEvent(json::object event);
+    bool ReadTimes(json::object& event);
+    void AddCpuEvent(json::object& event, KinetoCategory category, const std::string& name);
+    void AddCpuRange(json::object& event, const std::string& name, uint32_t thread);
+    void AddGpuEvent(json::object& event, KinetoCategory category, const std::string& name);
+    void AddSync(const KinetoArguments& arguments, int64_t device);
+
+    uint32_t NameIndex(const std::string& name);
+    uint32_t StreamIndex(int64_t device, int64_t stream);
+    uint32_t ThreadIndex(json::object& event);
+
+    KinetoTrace m_trace;
+    int64_t m_base{0}; //!< added to every time
+    std::unordered_map<std::string, uint32_t> m_nameIndex;
+    std::map<std::pair<int64_t, int64_t>, uint32_t> m_streamIndex;
+    std::map<std::string, uint32_t> m_threadIndex;
+    std::vector<std::pair<int64_t, SyncRecord>> m_syncs;
+    int64_t m_start{0};      //!< of the event that is being read
+    int64_t m_end{0};        //!< of the event that is being read
+    uint64_t m_indexed{0};   //!< events with an index
+    int64_t m_lastIndex{-1}; //!< the largest
+    bool m_hasPhases{false}; //!< some event had a phase
+    bool m_hasEvents{false}; //!< "traceEvents" was there
+};
+
+void KinetoReader::Read(json::document& document)
+{
+    if (document.type() == json::json_type::array)
+    {
+        ReadEvents(document.get_array());
+        if (!m_hasPhases)
+        {
+            throw InputError({m_trace.file, 0, ""},
+                             "a JSON list without trace events",
+                             "a file of PyTorch's profiler");
+        }
+        return;
+    }
+    for (json::field field : document.get_object())
+    {
+        ReadField(field);
+    }
+    if (!m_hasEvents)
+    {
+        throw InputError(
+            {m_trace.file, 0, ""}, "JSON without 'traceEvents'", "a file of PyTorch's profiler");
+    }
+}
+
+void KinetoReader::ReadField(json::field& field)
+{
+    const std::string_view key = field.unescaped_key();
+    json::value value = field.value();
+    if (key == "traceEvents")
+    {
+        m_hasEvents = true;
+        ReadEvents(value.get_array());
+    }
+    else if (key == "distributedInfo" && value.type() == json::json_type::object)
+    {
+        ReadDistributedInfo(value.get_object(), m_trace);
+    }
+    else if (key == "deviceProperties" && value.type() == json::json_type::array)
+    {
+        ReadDevices(value.get_array(), m_trace);
+    }
+    else if (key == "baseTimeNanoseconds")
+    {
+        m_base = IntegerOf(value).value_or(0);
+    }
+}
+
+void KinetoReader::ReadEvents(json::array events)
+{
+    for (json::value event : events)
+    {
+        ++m_trace.events;
+        if (event.type() != json::json_type::object)
+        {
+            ++m_trace.ignored["entries that are no events"];
+            continue;
+        }
+        ReadEvent(event.get_object());
+    }
+}
+
+uint32_t KinetoReader::NameIndex(const std::string& name)
+{
+    const auto [entry, isNew] =
+        m_nameIndex.emplace(name, static_cast<uint32_t>(m_trace.names.size()));
+    if (isNew)
+    {
+        m_trace.names.push_back(name);
+    }
+    return entry->second;
+}
+
+uint32_t KinetoReader::StreamIndex(int64_t device, int64_t stream)
+{
+    return m_streamIndex.emplace(std::make_pair(device, stream), m_streamIndex.size())
+        .first->second;
+}
+
+uint32_t KinetoReader::ThreadIndex(json::object& event)
+{
+    std::string name;
+    for (const char* key : {"pid", "tid"})
+    {
+        json::value value;
+        name += name.empty() ? "" : "/";
+        if (event.find_field_unordered(key).get(value) == simdjson::SUCCESS)
+        {
+            name += TokenOf(value);
+        }
+    }
+    const auto [entry, isNew] =
+        m_threadIndex.emplace(name, static_cast<uint32_t>(m_trace.threads.size()));
+    if (isNew)
+    {
+        m_trace.threads.emplace_back();
+        m_trace.threads.back().name = name;
+    }
+    return entry->second;
+}
+
+void KinetoReader::AddCpuRange(json::object& event, const std::string& name, uint32_t thread)
+{
+    const KinetoArguments arguments = ReadKinetoArguments(event);
+    if (arguments.eventIndex >= 0)
+    {
+        ++m_indexed;
+        m_lastIndex = std::max(m_lastIndex, arguments.eventIndex);
+    }
+    const std::string stepPrefix = "ProfilerStep#";
+    if (name.compare(0, stepPrefix.size(), stepPrefix) == 0)
+    {
+        m_trace.steps.push_back(
+            {std::strtoll(name.c_str() + stepPrefix.size(), nullptr, 10), thread, m_start, m_end});
+    }
+    const std::string autograd = "autograd::engine::evaluate_function";
+    if (name.compare(0, autograd.size(), autograd) == 0)
+    {
+        m_trace.threads[thread].isAutograd = true;
+    }
+    const bool isAnnotation = name.compare(0, 5, "nccl:") == 0;
+    if (!isAnnotation && name != "record_param_comms")
+    {
+        return;
+    }
+    CommunicationRange range{thread, m_start, m_end, isAnnotation, arguments.communication};
+    if (isAnnotation)
+    {
+        range.record.name = name;
+        range.record.source = RecordSource::ANNOTATION;
+        range.record.inElements = arguments.shapeElements;
+        range.record.dataType = arguments.shapeType;
+    }
+    else if (range.record.HasSizes())
+    {
+        range.record.source = RecordSource::PROFILER;
+    }
+    else
+    {
+        range.record.inElements = arguments.shapeElements; // to check against an execution trace
+    }
+    m_trace.ranges.push_back(std::move(range));
+}
+
+bool KinetoReader::ReadTimes(json::object& event)
+{
+    json::value value;
+    std::optional<int64_t> start;
+    std::optional<int64_t> duration;
+    if (event.find_field_unordered("ts").get(value) == simdjson::SUCCESS)
+    {
+        start = ParseMicroseconds(std::string(TokenOf(value)));
+    }
+    if (event.find_field_unordered("dur").get(value) == simdjson::SUCCESS)
+    {
+        duration = ParseMicroseconds(std::string(TokenOf(value)));
+    }
+    const int64_t limit = std::numeric_limits<int64_t>::max() / 4;
+    if (!start || !duration || *duration < 0 || *duration > limit || *start > limit * 3)
+    {
+        ++m_trace.ignored["events without a time or duration"];
+        return false;
+    }
+    m_start = *start;
+    m_end = *start + *duration;
+    return true;
+}
+
+void KinetoReader::ReadEvent(json::object event)
+{
+    json::value value;
+    if (event.find_field_unordered("ph").get(value) != simdjson::SUCCESS)
+    {
+        return;
+    }
+    m_hasPhases = true;
+    if (TokenOf(value) != "X")
+    {
+        return; // metadata, flows, instants
+    }
+    std::string_view categoryText;
+    if (event.find_field_unordered("cat").get_string().get(categoryText) != simdjson::SUCCESS)
+    {
+        ++m_trace.ignored["events without a category"];
+        return;
+    }
+    const KinetoCategory category = ParseKinetoCategory(categoryText);
+    if (category == KinetoCategory::OTHER)
+    {
+        ++m_trace.ignored[std::string(categoryText)];
+        return;
+    }
+    if (!ReadTimes(event))
+    {
+        return;
+    }
+    std::string name;
+    if (event.find_field_unordered("name").get(value) == simdjson::SUCCESS)
+    {
+        name = StringOf(value);
+    }
+    if (category == KinetoCategory::CPU || category == KinetoCategory::RUNTIME)
+    {
+        AddCpuEvent(event, category, name);
+    }
+    else
+    {
+        AddGpuEvent(event, category, name);
+    }
+}
+
+void KinetoReader::AddCpuEvent(json::object& event,
+                               KinetoCategory category,
+                               const std::string& name)
+{
+    const uint32_t thread = ThreadIndex(event);
+    m_trace.threads[thread].boundaries.push_back(m_start);
+    m_trace.threads[thread].boundaries.push_back(m_end);
+    if (category == KinetoCategory::RUNTIME)
+    {
+        m_trace.calls.push_back({ParseHostCall(name),
+                                 NameIndex(name),
+                                 thread,
+                                 m_start,
+                                 m_end,
+                                 ReadKinetoArguments(event).correlation});
+        return;
+    }
+    AddCpuRange(event, name, thread);
+}
+
+void KinetoReader::AddSync(const KinetoArguments& arguments, int64_t device)
+{
+    SyncRecord sync;
+    auto index = [this, device](const std::optional<int64_t>& stream) {
+        // CUPTI writes -1, or its unsigned form, for "none".
+        return stream && *stream >= 0 && *stream < 0xffffffff ? StreamIndex(device, *stream)
+                                                              : KINETO_NONE;
+    };
+    sync.stream = index(arguments.stream);
+    sync.waitOnStream = index(arguments.waitOnStream);
+    sync.recordCorrelation = arguments.recordCorrelation;
+    m_trace.syncs[arguments.correlation] = sync;
+}
+
+void KinetoReader::AddGpuEvent(json::object& event,
+                               KinetoCategory category,
+                               const std::string& name)
+{
+    KinetoArguments arguments = ReadKinetoArguments(event);
+    json::value value;
+    for (auto [key, part] :
+         {std::make_pair("pid", &arguments.device), std::make_pair("tid", &arguments.stream)})
+    {
+        if (!*part && event.find_field_unordered(key).get(value) == simdjson::SUCCESS)
+        {
+            *part = IntegerOf(value);
+        }
+    }
+    const int64_t device = arguments.device.value_or(0);
+    if (category == KinetoCategory::SYNC)
+    {
+        AddSync(arguments, device);
+        return;
+    }
+    GpuActivity activity;
+    activity.name = NameIndex(name);
+    activity.stream = StreamIndex(device, arguments.stream.value_or(0));
+    activity.start = m_start;
+    activity.end = m_end;
+    activity.correlation = arguments.correlation;
+    activity.bytes = static_cast<uint64_t>(arguments.bytes);
+    if (category != KinetoCategory::KERNEL)
+    {
+        activity.kind =
+            category == KinetoCategory::COPY ? GpuActivity::Kind::COPY : GpuActivity::Kind::SET;
+    }
+    else if (ParseKernelName(name).isCommunication)
+    {
+        activity.kind = GpuActivity::Kind::COMMUNICATION;
+        activity.communication = std::move(arguments.communication);
+        if (activity.communication.HasSizes())
+        {
+            activity.communication.source = RecordSource::KERNEL;
+        }
+    }
+    m_trace.activities.push_back(std::move(activity));
+}
+
+KinetoTrace KinetoReader::Finish()
+{
+    auto byStart = [](const auto& a, const auto& b) { return a.start < b.start; };
+    for (auto& thread : m_trace.threads)
+    {
+        for (auto& boundary : thread.boundaries)
+        {
+            boundary += m_base;
+        }
+        std::sort(thread.boundaries.begin(), thread.boundaries.end());
+    }
+    auto shift = [this](auto& items) {
+        for (auto& item : items)
+        {
+            item.start += m_base;
+            item.end += m_base;
+        }
+    };
+    shift(m_trace.activities);
+    shift(m_trace.calls);
+    shift(m_trace.ranges);
+    shift(m_trace.steps);
+    std::stable_sort(
+        m_trace.activities.begin(), m_trace.activities.end(), [](const auto& a, const auto& b) {
+            return std::tie(a.start, a.correlation) < std::tie(b.start, b.correlation);
+        });
+    std::stable_sort(m_trace.calls.begin(), m_trace.calls.end(), byStart);
+    std::stable_sort(m_trace.ranges.begin(), m_trace.ranges.end(), byStart);
+    std::stable_sort(m_trace.steps.begin(), m_trace.steps.end(), byStart);
+
+    const bool hasOneDevice = m_streamIndex.empty() || m_streamIndex.begin()->first.first ==
+                                                           m_streamIndex.rbegin()->first.first;
+    m_trace.streams.resize(m_streamIndex.size());
+    for (const auto& [key, index] : m_streamIndex)
+    {
+        m_trace.streams[index] =
+            (hasOneDevice ? "" : std::to_string(key.first) + ".") + std::to_string(key.second);
+    }
+    if (m_lastIndex >= 0)
+    {
+        m_trace.recordedShare =
+            static_cast<double>(m_indexed) / (static_cast<double>(m_lastIndex) + 1);
+    }
+    return std::move(m_trace);
+}
+
+} // namespace
+
+KinetoTrace ReadKinetoTrace(const std::string& text, const std::string& file)
+{
+    KinetoReader reader(file);
+    ScanJson(text, file, [&reader](json::document& document) { reader.Read(document); });
+    return reader.Finish();
+}
+
+} // namespace echo
+} // namespace ns3

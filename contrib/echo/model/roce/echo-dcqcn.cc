@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-dcqcn.h"
+
+#include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/log.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace echo
+{
+
+NS_LOG_COMPONENT_DEFINE("EchoDcqcn");
+NS_OBJECT_ENSURE_REGISTERED(Dcqcn);
+
+namespace
+{
+
+constexpr double PAPER_RATE = 40e9;        //!< links of the paper's testbed, bits per second
+constexpr double NEARLY = 1 - 1.0 / 1024;  //!< this share of the line rate counts as all of it
+constexpr double NEGLIGIBLE_ALPHA = 1e-12; //!< no rate changes by it
+
+} // namespace
+
+TypeId Dcqcn::GetTypeId()
+{
+    // Times are whole nanoseconds here: this runs before ns-3 counts in picoseconds.
+    static TypeId tid =
+        TypeId("ns3::echo::Dcqcn")
+            .SetParent<CongestionControl>()
+            .SetGroupName("Echo")
+            .AddConstructor<Dcqcn>()
+            .AddAttribute("G",
+                          "Gain g of alpha.",
+                          DoubleValue(1.0 / 256),
+                          MakeDoubleAccessor(&Dcqcn::m_g),
+                          MakeDoubleChecker<double>(0, 1))
+            .AddAttribute("F",
+                          "Steps of fast recovery.",
+                          UintegerValue(5),
+                          MakeUintegerAccessor(&Dcqcn::m_f),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("K",
+                          "Time without a CNP after which alpha decays.",
+                          TimeValue(MicroSeconds(55)),
+                          MakeTimeAccessor(&Dcqcn::m_k),
+                          MakeTimeChecker(NanoSeconds(1)))
+            .AddAttribute("T",
+                          "Rate timer: a step of increase each.",
+                          TimeValue(MicroSeconds(55)),
+                          MakeTimeAccessor(&Dcqcn::m_t),
+                          MakeTimeChecker(NanoSeconds(1)))
+            .AddAttribute("B",
+                          "Byte counter: a step of increase each time so many bytes were sent.",
+                          UintegerValue(10000000),
+                          MakeUintegerAccessor(&Dcqcn::m_b),
+                          MakeUintegerChecker<uint64_t>(1))
+            .AddAttribute("N",
+                          "Least time between two CNPs of a queue pair.",
+                          TimeValue(MicroSeconds(50)),
+                          MakeTimeAccessor(&Dcqcn::m_n),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("Rai",
+                          "R_AI, step of additive increase.",
+                          DataRateValue(DataRate("40Mb/s")),
+                          MakeDataRateAccessor(&Dcqcn::m_rai),
+                          MakeDataRateChecker())
+            .AddAttribute("Rhai",
+                          "R_HAI, step of hyper increase.",
+                          DataRateValue(DataRate("400Mb/s")),
+                          MakeDataRateAccessor(&Dcqcn::m_rhai),
+                          MakeDataRateChecker())
+            .AddAttribute("MinRate",
+                          "No cut goes below this.",
+                          DataRateValue(DataRate("100Mb/s")),
+                          MakeDataRateAccessor(&Dcqcn::m_minRate),
+                          MakeDataRateChecker())
+            .AddAttribute("InitialAlpha",
+                          "Alpha before the first CNP.",
+                          DoubleValue(1),
+                          MakeDoubleAccessor(&Dcqcn::m_initialAlpha),
+                          MakeDoubleChecker<double>(0, 1))
+            .AddAttribute("ScaleWithRate",
+                          "Rai and Rhai are for 40 Gb/s and grow in proportion to the line rate.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&Dcqcn::m_scale),
+                          MakeBooleanChecker());
+    return tid;
+}
+
+std::string Dcqcn::GetName() const
+{
+    return "dcqcn";
+}
+
+std::unique_ptr<RateState> Dcqcn::MakeState(double lineRate) const
+{
+    auto state = std::make_unique<DcqcnState>();
+    state->lineRate = lineRate;
+    state->rate = lineRate;
+    state->targetRate = lineRate;
+    state->alpha = m_initialAlpha;
+    return state;
+}
+
+bool Dcqcn::UsesNotices() const
+{
+    return true;
+}
+
+int64_t Dcqcn::GetNoticeInterval() const
+{
+    return m_n.GetPicoSeconds();
+}
+
+double Dcqcn::GetScale(const RateState& state) const
+{
+    return m_scale ? state.lineRate / PAPER_RATE : 1;
+}
+
+void Dcqcn::DecayAlpha(DcqcnState& state, int64_t now) const
+{
+    const int64_t k = m_k.GetPicoSeconds();
+    for (; state.alphaSince + k <= now && state.alpha > 0; state.alphaSince += k)
+    {
+        state.alpha *= 1 - m_g;
+        if (state.alpha < NEGLIGIBLE_ALPHA)
+        {
+            state.alpha = 0;
+        }
+    }
+}
+
+void Dcqcn::OnNotice(RateState& rate, int64_t now) const
+{
+    DcqcnState& state = static_cast<DcqcnState&>(rate);
+    if (state.alphaSince >= 0)
+    {
+        DecayAlpha(state, now);
+    }
+    if (state.limited)
+    {
+        RunTimer(state, now);
+    }
+    state.targetRate = state.rate;
+    const double least = std::min(static_cast<double>(m_minRate.GetBitRate()), state.lineRate);
+    state.rate = std::max(state.rate * (1 - state.alpha / 2), least);
+    state.alpha = (1 - m_g) * state.alpha + m_g;
+    state.alphaSince = now;
+    state.timerSince = now;
+    state.bytesSince = 0;
+    state.timerStage = 0;
+    state.byteStage = 0;
+    state.limited = state.rate < state.lineRate;
+    NS_LOG_LOGIC("CNP: rate " << state.rate << " b/s, alpha " << state.alpha);
+}
+
+void Dcqcn::OnSend(RateState& rate, uint32_t wireBytes, int64_t now) const
+{
+    DcqcnState& state = static_cast<DcqcnState&>(rate);
+    RunTimer(state, now);
+    state.bytesSince += wireBytes;
+    while (state.limited && state.bytesSince >= m_b)
+    {
+        state.bytesSince -= m_b;
+        Increase(state);
+        ++state.byteStage;
+    }
+}
+
+void Dcqcn::RunTimer(DcqcnState& state, int64_t now) const
+{
+    const int64_t t = m_t.GetPicoSeconds();
+    while (state.limited && state.timerSince + t <= now)
+    {
+        state.timerSince += t;
+        Increase(state);
+        ++state.timerStage;
+    }
+}
+
+void Dcqcn::Increase(DcqcnState& state) const
+{
+    const uint32_t least = std::min(state.timerStage, state.byteStage);
+    if (least > m_f)
+    {
+        state.targetRate +=
+            (least - m_f) * static_cast<double>(m_rhai.GetBitRate()) * GetScale(state);
+    }
+    else if (std::max(state.timerStage, state.byteStage) >= m_f)
+    {
+        state.targetRate += static_cast<double>(m_rai.GetBitRate()) * GetScale(state);
+    }
+    state.targetRate = std::min(state.targetRate, state.lineRate);
+    state.rate = (state.targetRate + state.rate) / 2;
+    if (state.rate >= NEARLY * state.lineRate)
+    {
+        state.rate = state.lineRate;
+        state.limited = false;
+    }
+}
+
+} // namespace echo
+} // namespace ns3
