@@ -5,6 +5,9 @@
 #include "echo-generator-reader.h"
 #include "echo-workload-reader.h"
 
+#include "ns3/echo-stage-parameters.h"
+#include "ns3/echo-transformer-generator.h"
+
 #include <filesystem>
 #include <limits>
 
@@ -163,7 +166,12 @@ void ReadWorkloadKey(const YamlNode& root, uint32_t ranks, Scenario& scenario)
     node.RequireMap();
     if (node.Has("generate"))
     {
-        scenario.workload = GenerateWorkload(node.Get("generate"), ranks);
+        const TrainingPlan plan = ReadTrainingPlan(node.Get("generate"), ranks);
+        scenario.workload = GenerateTransformer(plan, ranks);
+        if (const std::string warning = CheckMemory(plan, scenario.cluster.gpu); !warning.empty())
+        {
+            scenario.warnings.push_back(warning);
+        }
         node.RefuseUnknownKeys();
     }
     else

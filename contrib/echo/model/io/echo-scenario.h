@@ -54,7 +54,8 @@ struct Scenario
     std::string placementOrder{"linear"}; //!< "linear" or "round-robin"
     std::vector<DeviceId> placementGpus;  //!< GPU of each rank, if listed
     WorkloadGraphPtr workload;
-    std::string workloadReport; //!< health report of an imported workload, else empty
+    std::vector<std::string> warnings; //!< what looks wrong but can run, a sentence each
+    std::string workloadReport;        //!< health report of an imported workload, else empty
     CollectiveSettings collective;
     NetworkSettings network;
     HybridSettings hybrid;
