@@ -6,6 +6,7 @@
 #include "ns3/echo-enums.h"
 #include "ns3/echo-fidelity-rule.h"
 #include "ns3/echo-workload-graph.h"
+#include "ns3/nstime.h"
 
 #include <cstdint>
 #include <string>
@@ -54,7 +55,9 @@ struct Scenario
     std::string placementOrder{"linear"}; //!< "linear" or "round-robin"
     std::vector<DeviceId> placementGpus;  //!< GPU of each rank, if listed
     WorkloadGraphPtr workload;
-    std::string workloadReport; //!< health report of an imported workload, else empty
+    std::vector<std::string> warnings; //!< what looks wrong but can run, a sentence each
+    std::string workloadReport;        //!< health report of an imported workload, else empty
+    Time measuredSpan; //!< imported: the step as recorded, latest end less earliest start; else 0
     CollectiveSettings collective;
     NetworkSettings network;
     HybridSettings hybrid;

@@ -3,6 +3,7 @@
 #define ECHO_FOOTPRINT_H
 
 #include "ns3/echo-collective-algorithm.h"
+#include "ns3/echo-connection-map.h"
 #include "ns3/echo-records.h"
 #include "ns3/echo-router.h"
 
@@ -19,27 +20,6 @@ namespace ns3
 {
 namespace echo
 {
-
-/** One connection of an instance as a message stream of the network. */
-struct ConnectionEndpoints
-{
-    DeviceId source;      //!< GPU (same host) or NIC
-    DeviceId destination; //!< GPU (same host) or NIC
-    uint64_t label{0};    //!< for Message::label and the router
-    bool interHost{false};
-};
-
-/**
- * How a connection of a plan maps on devices. All models of the network use this one function, so
- * they see the same paths.
- *
- * The label names group, channel, plane and the GPU numbers of both ends, as NCCL has a queue pair
- * for each: two collectives in a row on one group use the same queue pairs, two groups that share
- * NICs do not. It holds no member index, so a relabelling of equal ranks changes nothing.
- *
- * @throws UnsupportedError if members of different hosts have no NIC
- */
-ConnectionEndpoints MapConnection(const CollectivePlan& plan, const Connection& connection);
 
 /** The directed links that one instance loads. */
 struct Footprint

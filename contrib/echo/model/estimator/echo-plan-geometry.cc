@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-plan-geometry.h"
+
+#include "ns3/echo-connection-map.h"
+#include "ns3/echo-error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+namespace ns3
+{
+namespace echo
+{
+
+namespace
+{
+
+/** Pairs up to which every path of an all-to-all is walked. */
+constexpr uint64_t MOST_WALKED_PAIRS = 65536;
+
+/** How many connections use a port; upwards: those of the tree that go to the root. */
+struct PortUse
+{
+    uint32_t all{0};
+    uint32_t upwards{0};
+};
+
+using PortUses = std::unordered_map<uint32_t, PortUse>; // looked up only
+
+double BytesPerMicrosecond(DataRate rate)
+{
+    return static_cast<double>(rate.GetBitRate()) / 8e6;
+}
+
+double Microseconds(Time time)
+{
+    return static_cast<double>(time.GetPicoSeconds()) * 1e-6;
+}
+
+/** Finds paths; keeps the ports of all of them in one list. */
+class PathBook
+{
+  public:
+    PathBook(const CollectivePlan& plan, const Router& router) : m_plan(plan), m_router(router)
+    {
+    }
+
+    /** @return whether the connection is between hosts */
+    bool Add(const Connection& connection)
+    {
+        const ConnectionEndpoints ends = MapConnection(m_plan, connection);
+        if (!m_router.FindPath(ends.source, ends.destination, ends.label, m_path))
+        {
+            const Topology& topology = *m_router.GetTopology();
+            throw UnsupportedError("no path from " + topology.GetDevice(ends.source).name + " to " +
+                                   topology.GetDevice(ends.destination).name);
+        }
+        m_begins.push_back(m_ports.size());
+        m_ports.insert(m_ports.end(), m_path.begin(), m_path.end());
+        return ends.interHost;
+    }
+
+    const PortId* Begin(size_t path) const
+    {
+        return m_ports.data() + m_begins[path];
+    }
+
+    const PortId* End(size_t path) const
+    {
+        return m_ports.data() + (path + 1 < m_begins.size() ? m_begins[path + 1] : m_ports.size());
+    }
+
+    const std::vector<PortId>& GetLast() const
+    {
+        return m_path;
+    }
+
+  private:
+    const CollectivePlan& m_plan;
+    const Router& m_router;
+    std::vector<PortId> m_path; //!< the last one
+    std::vector<PortId> m_ports;
+    std::vector<size_t> m_begins;
+};
+
+/** The tree's connections come in pairs: to the parent, then back. */
+bool GoesUp(const CollectivePlan& plan, size_t index)
+{
+    return plan.choice.algorithm == CollectiveAlgorithmKind::TREE && index % 2 == 0;
+}
+
+void FillRates(GeometryEdge& edge,
+               bool up,
+               const PortId* begin,
+               const PortId* end,
+               const PortUses& uses,
+               const Topology& topology)
+{
+    edge.rate = INFINITY;
+    edge.aloneRate = INFINITY;
+    double slowest = 0;
+    for (const PortId* port = begin; port != end; ++port)
+    {
+        const double rate = BytesPerMicrosecond(topology.RateOf(*port));
+        const PortUse& use = uses.at(port->Get());
+        edge.delayUs += Microseconds(topology.DelayOf(*port));
+        edge.rate = std::min(edge.rate, rate / use.all);
+        edge.aloneRate = std::min(edge.aloneRate, rate / (up ? use.upwards : use.all));
+        edge.hopUsPerByte += 1 / rate;
+        slowest = std::max(slowest, 1 / rate);
+    }
+    edge.hopUsPerByte -= slowest;
+}
+
+void FillLoads(PlanGeometry& geometry, const PortUses& uses, const Topology& topology)
+{
+    for (const auto& [number, use] : uses) // order does not matter: a maximum
+    {
+        const PortId port(number);
+        const double load = use.all / BytesPerMicrosecond(topology.RateOf(port));
+        double& most = topology.IsFabricLink(Topology::LinkOf(port)) ? geometry.interLoadUsPerByte
+                                                                     : geometry.intraLoadUsPerByte;
+        most = std::max(most, load);
+    }
+}
+
+/** All-to-all: loads and the longest ways only, as there are ranks squared connections. */
+PlanGeometry MakePairGeometry(const CollectivePlan& plan, const Router& router)
+{
+    const Topology& topology = *router.GetTopology();
+    const uint32_t ranks = plan.layout->GetRanks();
+    const bool walkAll = uint64_t{ranks} * ranks <= MOST_WALKED_PAIRS;
+    PlanGeometry geometry;
+    geometry.fabricCounted = walkAll;
+    PortUses uses;
+    PathBook book(plan, router);
+    // Of many ranks the first goes to all, and all go to it: by symmetry its ports are like others.
+    for (uint32_t source = 0; source < ranks; ++source)
+    {
+        for (uint32_t destination = 0; destination < ranks; ++destination)
+        {
+            if (source == destination || (!walkAll && source != 0))
+            {
+                continue;
+            }
+            const bool inter = book.Add({source, destination, 0, 0, 1});
+            double delay = 0;
+            double hops = 0;
+            double slowest = 0;
+            for (const PortId port : book.GetLast())
+            {
+                const double rate = BytesPerMicrosecond(topology.RateOf(port));
+                delay += Microseconds(topology.DelayOf(port));
+                hops += 1 / rate;
+                slowest = std::max(slowest, 1 / rate);
+            }
+            (inter ? geometry.longestInterUs : geometry.longestIntraUs) =
+                std::max(inter ? geometry.longestInterUs : geometry.longestIntraUs, delay);
+            if (inter)
+            {
+                geometry.interHopUsPerByte = std::max(geometry.interHopUsPerByte, hops - slowest);
+            }
+            const bool own = walkAll || !inter;
+            if (own)
+            {
+                for (const PortId port : book.GetLast())
+                {
+                    ++uses[port.Get()].all;
+                }
+            }
+        }
+    }
+    FillLoads(geometry, uses, topology);
+    if (!walkAll)
+    {
+        // A host's NICs carry what its members exchange with all others.
+        double nicRate = INFINITY;
+        const GroupLayout& layout = *plan.layout;
+        const DeviceId nic = layout.placement->GetNic(layout.group->GetRank(0));
+        for (const PortId port : topology.GetPorts(nic))
+        {
+            if (topology.IsFabricLink(Topology::LinkOf(port)))
+            {
+                nicRate = std::min(nicRate, BytesPerMicrosecond(topology.RateOf(port)));
+            }
+        }
+        const double local = layout.maxLocal;
+        const double perNic = local / std::max(layout.nicsPerHost, 1u);
+        geometry.interLoadUsPerByte = std::ceil(perNic) * (ranks - local) / nicRate;
+    }
+    return geometry;
+}
+
+} // namespace
+
+PlanGeometry MakePlanGeometry(const CollectivePlan& plan,
+                              const CollectiveAlgorithm& algorithm,
+                              const Router& router)
+{
+    if (plan.spec.kind == CollectiveKind::ALL_TO_ALL ||
+        plan.spec.kind == CollectiveKind::ALL_TO_ALL_V)
+    {
+        return MakePairGeometry(plan, router);
+    }
+    const Topology& topology = *router.GetTopology();
+    const std::vector<Connection> connections = algorithm.GetConnections(plan);
+    PlanGeometry geometry;
+    geometry.edges.resize(connections.size());
+    PortUses uses;
+    PathBook book(plan, router);
+    for (size_t i = 0; i < connections.size(); ++i)
+    {
+        GeometryEdge& edge = geometry.edges[i];
+        edge.source = connections[i].source;
+        edge.destination = connections[i].destination;
+        edge.channel = connections[i].channel;
+        edge.plane = connections[i].plane;
+        edge.interHost = book.Add(connections[i]);
+        for (const PortId port : book.GetLast())
+        {
+            PortUse& use = uses[port.Get()];
+            ++use.all;
+            use.upwards += GoesUp(plan, i) ? 1 : 0;
+        }
+    }
+    for (size_t i = 0; i < connections.size(); ++i)
+    {
+        FillRates(geometry.edges[i], GoesUp(plan, i), book.Begin(i), book.End(i), uses, topology);
+    }
+    FillLoads(geometry, uses, topology);
+    return geometry;
+}
+
+} // namespace echo
+} // namespace ns3

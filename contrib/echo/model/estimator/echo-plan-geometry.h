@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_PLAN_GEOMETRY_H
+#define ECHO_PLAN_GEOMETRY_H
+
+#include "ns3/echo-collective-algorithm.h"
+#include "ns3/echo-router.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+/** One connection's way through the links, with what it shares with others of its instance. */
+struct GeometryEdge
+{
+    uint32_t source{0};      //!< member
+    uint32_t destination{0}; //!< member
+    uint32_t channel{0};
+    uint32_t plane{0};
+    bool interHost{false};
+    double delayUs{0};      //!< propagation, all links
+    double rate{1};         //!< least share on the path: link rate over connections, bytes/us
+    double aloneRate{1};    //!< least share with only connections of the same direction, bytes/us
+    double hopUsPerByte{0}; //!< sum of 1 / rate over links but the slowest: storing and forwarding
+};
+
+/** What the links see of a group, an algorithm and a number of channels, at any size. */
+struct PlanGeometry
+{
+    /// In the order of CollectiveAlgorithm::GetConnections; all-to-all: see below.
+    std::vector<GeometryEdge> edges;
+    /**
+     * All-to-all and tree: the largest number over links of connections times nominal part over
+     * rate: what a byte on every connection takes on the busiest link, us; between and inside
+     * hosts. All-to-all of many ranks counts only links of GPUs and NICs, not of the fabric.
+     */
+    double interLoadUsPerByte{0};
+    double intraLoadUsPerByte{0};
+    double longestInterUs{0};    //!< all-to-all: delay of the longest way
+    double longestIntraUs{0};    //!< all-to-all: delay of the longest way
+    double interHopUsPerByte{0}; //!< all-to-all: of the longest way
+    bool fabricCounted{true};
+};
+
+/**
+ * @param plan a plan whose connections all have bytes
+ * @throws UnsupportedError if a connection has no path or no NIC
+ */
+PlanGeometry MakePlanGeometry(const CollectivePlan& plan,
+                              const CollectiveAlgorithm& algorithm,
+                              const Router& router);
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_PLAN_GEOMETRY_H */
