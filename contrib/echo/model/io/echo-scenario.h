@@ -30,9 +30,9 @@ struct CollectiveSettings
 /** The packet level's main settings; all others are attributes. */
 struct NetworkSettings
 {
-    uint64_t mtuBytes{4096};                //!< payload of a full packet
-    std::string congestionControl{"dcqcn"}; //!< "none" or "dcqcn"
-    bool pfc{true};                         //!< lossless
+    uint64_t mtuBytes{4096};               //!< payload of a full packet
+    std::string congestionControl{"none"}; //!< "none" or "dcqcn"
+    bool pfc{true};                        //!< lossless
 };
 
 /** How hybrid fidelity divides communications among models. */
