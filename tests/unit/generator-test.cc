@@ -454,6 +454,37 @@ TEST(Generator, BytesOfThePapersLargestModel)
     EXPECT_EQ(messages, 4u * 24); // descriptions are shared only by equal ones: 24 tags each
 }
 
+TEST(Generator, ManyRanksShareFewPrograms)
+{
+    // 16,384 ranks: 2,048 tensor groups of 8, 1,024 pipelines of 16, 128 data groups of 128 and,
+    // for the gradient norm of the split optimizer, all ranks.
+    TrainingPlan plan;
+    plan.model = GetModelPreset("gpt-175b");
+    plan.parallel = {8, 1, 1, 128, 16};
+    plan.sequenceParallel = true;
+    plan.distributedOptimizer = true;
+    plan.parameters = DataType::BF16;
+    plan.matmul = DataType::BF16;
+    plan.microBatches = 48;
+    const auto workload = GenerateTransformer(plan, 16384);
+    std::set<const ExecutionGraph*> programs;
+    std::map<GroupKind, uint32_t> groups;
+    for (uint32_t rank = 0; rank < 16384; ++rank)
+    {
+        programs.insert(workload->GetProgram(RankId(rank)).get());
+    }
+    for (const auto& group : workload->GetGroups())
+    {
+        ++groups[group->GetKind()];
+    }
+    EXPECT_EQ(programs.size(), 16u);
+    EXPECT_EQ(groups[GroupKind::TENSOR], 2048u);
+    EXPECT_EQ(groups[GroupKind::PIPELINE], 1024u);
+    EXPECT_EQ(groups[GroupKind::DATA], 128u);
+    EXPECT_EQ(groups[GroupKind::EMBEDDING], 1024u);
+    EXPECT_EQ(groups[GroupKind::WORLD], 1u);
+}
+
 TEST(Generator, SequenceParallelismScattersAndGathers)
 {
     TrainingPlan plan = SmallPlan({4, 1, 1, 1, 2}, 2);
