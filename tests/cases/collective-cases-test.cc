@@ -148,8 +148,9 @@ TEST(Case5, TopologyMatters)
             "]\n      streams:\n        net:\n          - {batch: [{send: 64MiB, to: " + peer +
             "}, {receive: 64MiB, from: " + peer + "}]}\n";
     }
-    const std::string narrow = "{type: leaf-spine, leaves: 2, hosts_per_leaf: 4, spines: 1, uplinks: 1, "
-                               "link_rate: 100Gbps, link_delay: 1us}";
+    const std::string narrow =
+        "{type: leaf-spine, leaves: 2, hosts_per_leaf: 4, spines: 1, uplinks: 1, "
+        "link_rate: 100Gbps, link_delay: 1us}";
     for (const auto& fidelity : ALL_FIDELITIES)
     {
         const CapturedRun wide = RunText(Header(fidelity, "{}") + CaseCluster(8) + programs);
