@@ -370,7 +370,7 @@ Echo.timeline = (() => {
     const all = data.summary.ranks;
     const merged = coarsest > 0 ? ` Operators within ${formatTime(coarsest, 2)} may be one block` +
       (detailed.length > 0 ? `; ranks ${detailed.map((r) => r.rank).join(', ')} have finer ones` : '') + '. timeline.json has each operator.' : '';
-    byId('timeline-note').textContent = (ranks.length < all ? `${ranks.length} of ${plural(all, 'rank')}, spread evenly. ` : '') +
+    byId('timeline-note').textContent = (ranks.length < all ? `${formatCount(ranks.length)} of ${plural(all, 'rank')} are shown. ` : '') +
       'In each row compute stands above, communication below, hatched where it waits for other ranks; grey is idle.' + merged;
     addChoices();
     Echo.addChart(() => {
