@@ -239,6 +239,7 @@ QueuePair& PacketNetwork::GetQueuePair(const Message& message)
     std::vector<RocePort*> back = MakeRoute(message.destination, message.source, message.label);
     std::unique_ptr<RateState> rate = m_control->MakeState(forth.front()->GetBitRate());
     auto pair = std::make_unique<QueuePair>(key,
+                                            static_cast<uint32_t>(m_queuePairs.size()),
                                             m_parameters.mtuBytes,
                                             m_parameters.ackInterval,
                                             std::move(forth),
