@@ -5,22 +5,28 @@
 #include "ns3/echo-kineto-importer.h"
 #include "ns3/echo-records.h"
 
+#include <iosfwd>
 #include <string>
 #include <vector>
+
+namespace ns3
+{
+namespace echo
+{
 
 /** One replay of a recorded step beside what was measured. */
 struct ReplayVariant
 {
     std::string name;
-    ns3::Time step;                                       //!< latest end less earliest start
-    std::vector<ns3::Time> rankEnds;                      //!< by rank, since the earliest start
-    std::vector<ns3::echo::CollectiveRecord> collectives; //!< as ImportedWorkload::collectives
+    Time step;                                 //!< latest end less earliest start
+    std::vector<Time> rankEnds;                //!< by rank, since the earliest start
+    std::vector<CollectiveRecord> collectives; //!< as ImportedWorkload::collectives
 };
 
 /** A recorded step and its replays. */
 struct ReplayAccuracy
 {
-    ns3::echo::ImportedWorkload measured;
+    ImportedWorkload measured;
     std::vector<ReplayVariant> variants; //!< measured transfers first, then simulated ones
 };
 
@@ -31,7 +37,10 @@ struct ReplayAccuracy
  */
 ReplayAccuracy CheckReplay(const std::string& scenario);
 
-/** @return the tables, as Markdown */
-std::string FormatReplayAccuracy(const ReplayAccuracy& accuracy);
+/** Writes the tables with what they mean, as Markdown. @throws as CheckReplay() */
+void WriteReplayAccuracy(std::ostream& out, const std::string& scenario);
+
+} // namespace echo
+} // namespace ns3
 
 #endif /* REPLAY_ACCURACY_H */

@@ -93,6 +93,7 @@ ScenarioRunner::ScenarioRunner(Scenario scenario) : m_scenario(std::move(scenari
     const WorkloadHealth health(*m_scenario.workload);
     m_healthReport = health.ToString();
     m_warnings = health.GetWarnings();
+    m_warnings.insert(m_warnings.end(), m_scenario.warnings.begin(), m_scenario.warnings.end());
     m_compute = MakeComputeModel(m_scenario, m_warnings);
     if (!m_scenario.measuredTransfers.empty())
     {

@@ -91,14 +91,13 @@ bool GoesUp(const CollectivePlan& plan, size_t index)
 }
 
 void FillRates(GeometryEdge& edge,
-               bool up,
                const PortId* begin,
                const PortId* end,
                const PortUses& uses,
                const Topology& topology)
 {
     edge.rate = INFINITY;
-    edge.aloneRate = INFINITY;
+    edge.firstRate = INFINITY;
     double slowest = 0;
     for (const PortId* port = begin; port != end; ++port)
     {
@@ -106,7 +105,9 @@ void FillRates(GeometryEdge& edge,
         const PortUse& use = uses.at(port->Get());
         edge.delayUs += Microseconds(topology.DelayOf(*port));
         edge.rate = std::min(edge.rate, rate / use.all);
-        edge.aloneRate = std::min(edge.aloneRate, rate / (up ? use.upwards : use.all));
+        // A link has the two trees of a channel; the first pieces of one are on it at a time.
+        const uint32_t channels = std::max((use.upwards + 1) / 2, 1u);
+        edge.firstRate = std::min(edge.firstRate, rate / channels);
         edge.hopUsPerByte += 1 / rate;
         slowest = std::max(slowest, 1 / rate);
     }
@@ -119,8 +120,8 @@ void FillLoads(PlanGeometry& geometry, const PortUses& uses, const Topology& top
     {
         const PortId port(number);
         const double load = use.all / BytesPerMicrosecond(topology.RateOf(port));
-        double& most = topology.IsFabricLink(Topology::LinkOf(port)) ? geometry.interLoadUsPerByte
-                                                                     : geometry.intraLoadUsPerByte;
+        const bool inter = topology.IsFabricLink(Topology::LinkOf(port));
+        double& most = inter ? geometry.interLoadUsPerByte : geometry.intraLoadUsPerByte;
         most = std::max(most, load);
     }
 }
@@ -226,7 +227,7 @@ PlanGeometry MakePlanGeometry(const CollectivePlan& plan,
     }
     for (size_t i = 0; i < connections.size(); ++i)
     {
-        FillRates(geometry.edges[i], GoesUp(plan, i), book.Begin(i), book.End(i), uses, topology);
+        FillRates(geometry.edges[i], book.Begin(i), book.End(i), uses, topology);
     }
     FillLoads(geometry, uses, topology);
     return geometry;

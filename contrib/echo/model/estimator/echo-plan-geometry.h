@@ -23,7 +23,7 @@ struct GeometryEdge
     bool interHost{false};
     double delayUs{0};      //!< propagation, all links
     double rate{1};         //!< least share on the path: link rate over connections, bytes/us
-    double aloneRate{1};    //!< least share with only connections of the same direction, bytes/us
+    double firstRate{1};    //!< tree: share while the first pieces are on their way, bytes/us
     double hopUsPerByte{0}; //!< sum of 1 / rate over links but the slowest: storing and forwarding
 };
 

@@ -7,6 +7,9 @@
 #include "echo-import-reader.h"
 #include "echo-workload-reader.h"
 
+#include "ns3/echo-stage-parameters.h"
+#include "ns3/echo-transformer-generator.h"
+
 #include <algorithm>
 #include <filesystem>
 #include <limits>
@@ -210,7 +213,12 @@ void ReadWorkloadKey(const YamlNode& root, uint32_t ranks, Scenario& scenario)
     }
     else if (node.Has("generate"))
     {
-        scenario.workload = GenerateWorkload(node.Get("generate"), ranks);
+        const TrainingPlan plan = ReadTrainingPlan(node.Get("generate"), ranks);
+        scenario.workload = GenerateTransformer(plan, ranks);
+        if (const std::string warning = CheckMemory(plan, scenario.cluster.gpu); !warning.empty())
+        {
+            scenario.warnings.push_back(warning);
+        }
         node.RefuseUnknownKeys();
     }
     else

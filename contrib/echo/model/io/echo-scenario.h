@@ -30,9 +30,9 @@ struct CollectiveSettings
 /** The packet level's main settings; all others are attributes. */
 struct NetworkSettings
 {
-    uint64_t mtuBytes{4096};                //!< payload of a full packet
-    std::string congestionControl{"dcqcn"}; //!< "none" or "dcqcn"
-    bool pfc{true};                         //!< lossless
+    uint64_t mtuBytes{4096};               //!< payload of a full packet
+    std::string congestionControl{"none"}; //!< "none" or "dcqcn"
+    bool pfc{true};                        //!< lossless
 };
 
 /** How hybrid fidelity divides communications among models. */
@@ -63,7 +63,8 @@ struct Scenario
     std::string placementOrder{"linear"}; //!< "linear" or "round-robin"
     std::vector<DeviceId> placementGpus;  //!< GPU of each rank, if listed
     WorkloadGraphPtr workload;
-    std::string workloadReport; //!< health report of an imported workload, else empty
+    std::vector<std::string> warnings; //!< what looks wrong but can run, a sentence each
+    std::string workloadReport;        //!< health report of an imported workload, else empty
     Time measuredSpan; //!< imported: the step as recorded, latest end less earliest start; else 0
     /// Collectives take these times instead of being simulated (a check of a replay); else empty.
     std::vector<MeasuredTransfer> measuredTransfers;
