@@ -4,6 +4,7 @@
 #include "network-rig.h"
 
 #include "ns3/echo-error.h"
+#include "ns3/echo-flow-rates.h"
 #include "ns3/echo-fluid-progress.h"
 #include "ns3/echo-max-min-solver.h"
 #include "ns3/echo-units.h"
@@ -44,7 +45,7 @@ std::vector<uint64_t> Shares(const std::vector<uint64_t>& capacities, const Flow
     }
     for (uint32_t link = 0; link < capacities.size(); ++link)
     {
-        EXPECT_LE(solver.GetAllocated(link), capacities[link]);
+        EXPECT_LE(solver.GetRemaining(link), capacities[link]);
     }
     return rates;
 }
@@ -178,6 +179,76 @@ TEST(FluidProgress, ASequenceTakesAsLongAsOneMessage)
         progress.Continue(7, progress.GetEnd());
     }
     EXPECT_EQ(progress.GetEnd(), TxTime(7000, DataRate(3000000000)).GetPicoSeconds());
+}
+
+// Streams come and go at random, one or several at a time: after each update the rates are those
+// of solving for all streams at once.
+TEST(FlowRates, UpdatesEqualSolvingForAll)
+{
+    for (uint64_t seed = 1; seed <= 30; ++seed)
+    {
+        Lottery lottery(seed);
+        SmallCluster cluster;
+        cluster.hosts = 12;
+        cluster.hostsPerLeaf = 2 + seed % 4;
+        cluster.uplinkRate = seed % 2 == 0 ? "100Gbps" : "170Gbps";
+        NetworkRig rig(cluster);
+        FlowStreams streams;
+        streams.Prepare(rig.router);
+        FlowRates rates(streams);
+        std::vector<uint32_t> active;
+        std::vector<uint32_t> idle;
+        for (uint32_t i = 0; i < 60; ++i)
+        {
+            const uint32_t from = lottery.Draw(12);
+            const uint32_t to = (from + 1 + lottery.Draw(11)) % 12;
+            idle.push_back(streams.FindOrAdd(
+                rig.topology->GetNics(HostId(from))[0], rig.topology->GetNics(HostId(to))[0], i));
+        }
+        for (int64_t now = 0; now < 300; ++now)
+        {
+            for (uint32_t changes = 1 + lottery.Draw(3); changes > 0; --changes)
+            {
+                const bool comes = active.empty() || (!idle.empty() && lottery.Draw(2) == 0);
+                auto& source = comes ? idle : active;
+                const uint32_t index = lottery.Draw(static_cast<uint32_t>(source.size()));
+                const uint32_t stream = source[index];
+                source.erase(source.begin() + index);
+                (comes ? active : idle).push_back(stream);
+                if (comes)
+                {
+                    streams.Get(stream).progress.Start(1 << 30, now);
+                    streams.Enter(stream, now);
+                }
+                else
+                {
+                    streams.Leave(stream, now);
+                }
+                for (uint32_t hop = 0; hop < streams.Get(stream).hops; ++hop)
+                {
+                    rates.Touch(streams.GetPath(stream)[hop]);
+                }
+            }
+            rates.Update(now);
+            std::vector<uint64_t> capacities;
+            for (const auto& link : streams.GetLinks())
+            {
+                capacities.push_back(link.capacity);
+            }
+            Flows flows;
+            std::vector<uint64_t> found;
+            for (const uint32_t stream : active)
+            {
+                flows.emplace_back();
+                for (uint32_t hop = 0; hop < streams.Get(stream).hops; ++hop)
+                {
+                    flows.back().push_back(streams.GetPath(stream)[hop].Get());
+                }
+                found.push_back(streams.Get(stream).progress.GetRate());
+            }
+            ASSERT_EQ(found, Shares(capacities, flows)) << "seed " << seed << " step " << now;
+        }
+    }
 }
 
 /** Sends messages straight over a FlowNetwork and keeps arrival times. */

@@ -342,14 +342,15 @@ TEST(StretchedWork, IsExactAlone)
 // ------------------------------------------------------------------------------ partition
 
 // Rank 0 joins at 10 us, rank 1 at 40 us; the transfer takes 100 us; rank 1 has a host operator,
-// which counts as idle.
+// which counts as idle. Rank 0 idles for 3 us of the host and 2 us before rank 1's end at 147 us.
 TEST(Partition, WaitingEndsWhenTheLastMemberJoins)
 {
     const std::string text = R"(
 programs:
   - ranks: 0
     streams:
-      s: [{compute: 10us, name: K}, {collective: all-gather, bytes: 1MiB, name: G}]
+      s: [{compute: 10us, name: K}, {collective: all-gather, bytes: 1MiB, name: G},
+          {host: 3us}, {copy: 2us}]
   - ranks: 1
     streams:
       s: [{host: 40us, name: launch}, {collective: all-gather, bytes: 1MiB, name: G},
@@ -367,7 +368,7 @@ programs:
     EXPECT_TRUE(gather.collective.IsValid());
     EXPECT_EQ(run.records.Find(1, "launch").activity, ActivityKind::HOST);
     EXPECT_EQ(run.Job().GetStepTime(), MicroSeconds(147));
-    run.ExpectPartition(0, 10, 100, 30, 7);
+    run.ExpectPartition(0, 12, 100, 30, 5);
     run.ExpectPartition(1, 7, 100, 0, 40);
 }
 

@@ -111,94 +111,25 @@ void FlowNetwork::Activate(uint32_t number, uint32_t transfer)
 void FlowNetwork::TouchPath(uint32_t number)
 {
     const PortId* path = m_streams.GetPath(number);
-    m_touched.insert(m_touched.end(), path, path + m_streams.Get(number).hops);
-    if (!m_resolvePending)
+    for (uint32_t hop = 0; hop < m_streams.Get(number).hops; ++hop)
     {
-        m_resolvePending = true;
-        Simulator::ScheduleNow(&FlowNetwork::Resolve, this);
+        m_rates.Touch(path[hop]);
+    }
+    if (!m_ratesPending && m_rates.HasWork())
+    {
+        m_ratesPending = true;
+        Simulator::ScheduleNow(&FlowNetwork::FindRates, this);
     }
 }
 
-void FlowNetwork::Resolve()
+void FlowNetwork::FindRates()
 {
-    m_resolvePending = false;
-    CollectComponents();
-    m_touched.clear();
-    if (!m_component.empty())
+    m_ratesPending = false;
+    for (const uint32_t stream : m_rates.Update(NowPs()))
     {
-        ++m_solves;
-        m_solver.Solve();
-        ApplyRates();
+        PushCompletion(stream);
     }
     ScheduleWake();
-}
-
-void FlowNetwork::CollectComponents()
-{
-    ++m_visit;
-    m_solver.Clear();
-    m_component.clear();
-    m_componentPorts.clear();
-    const auto visit = [this](PortId port) {
-        FlowLink& link = m_streams.GetLink(port);
-        if (link.visit != m_visit)
-        {
-            link.visit = m_visit;
-            link.solverLink = m_solver.AddLink(link.capacity);
-            m_componentPorts.push_back(port);
-        }
-        return link.solverLink;
-    };
-    for (const PortId port : m_touched)
-    {
-        visit(port);
-    }
-    std::vector<uint32_t> links;
-    for (size_t i = 0; i < m_componentPorts.size(); ++i) // grows while it runs
-    {
-        const PortId port = m_componentPorts[i];
-        // A stream is met first over the first of its links that is found; later ones skip it.
-        for (const auto& user : m_streams.GetLink(port).users)
-        {
-            FlowStream& stream = m_streams.Get(user.stream);
-            if (stream.visit == m_visit)
-            {
-                continue;
-            }
-            stream.visit = m_visit;
-            links.clear();
-            const PortId* path = m_streams.GetPath(user.stream);
-            for (uint32_t hop = 0; hop < stream.hops; ++hop)
-            {
-                links.push_back(visit(path[hop]));
-            }
-            m_solver.AddFlow(links.data(), stream.hops);
-            m_component.push_back(user.stream);
-        }
-    }
-}
-
-void FlowNetwork::ApplyRates()
-{
-    const int64_t now = NowPs();
-    for (uint32_t flow = 0; flow < m_component.size(); ++flow)
-    {
-        const uint64_t rate = m_solver.GetRate(flow);
-        FlowStream& stream = m_streams.Get(m_component[flow]);
-        NS_ASSERT_MSG(rate > 0, "more flows on a link than it has bits per second");
-        if (rate != stream.progress.GetRate())
-        {
-            stream.progress.SetRate(rate, now);
-            ++stream.version;
-            PushCompletion(m_component[flow]);
-        }
-    }
-    for (uint32_t i = 0; i < m_componentPorts.size(); ++i)
-    {
-        FlowLink& link = m_streams.GetLink(m_componentPorts[i]);
-        const double used = static_cast<double>(m_solver.GetAllocated(i));
-        link.peakRate = std::max(link.peakRate, used / static_cast<double>(link.capacity));
-    }
 }
 
 void FlowNetwork::PushCompletion(uint32_t number)
@@ -359,7 +290,7 @@ NetworkTotals FlowNetwork::GetTotals() const
 
 uint64_t FlowNetwork::GetSolveCount() const
 {
-    return m_solves;
+    return m_rates.GetUpdateCount();
 }
 
 } // namespace echo

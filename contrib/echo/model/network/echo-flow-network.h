@@ -2,8 +2,8 @@
 #ifndef ECHO_FLOW_NETWORK_H
 #define ECHO_FLOW_NETWORK_H
 
+#include "echo-flow-rates.h"
 #include "echo-flow-streams.h"
-#include "echo-max-min-solver.h"
 #include "echo-network-model.h"
 
 #include "ns3/event-id.h"
@@ -24,8 +24,8 @@ namespace echo
  *
  * Rates are whole bits per second and progress is counted exactly (no floating point), so an idle
  * path takes its delay and bytes / rate, rounded up to a picosecond, and runs repeat on every
- * compiler. Rates are found again once an instant, and only for what shares links, directly or
- * through others, with a path that became busy or idle.
+ * compiler. Rates are found again once an instant, and only for those streams whose share changes
+ * (FlowRates).
  *
  * Serves both planes: NIC to NIC and GPU to GPU of one host.
  */
@@ -75,11 +75,9 @@ class FlowNetwork : public NetworkModel
 
     uint32_t NewTransfer(const Message& message, DeliveredCallback delivered);
     void Activate(uint32_t stream, uint32_t transfer);
-    /** The rates of what shares the stream's path will be found again in this instant. */
+    /** Rates will be found again in this instant for what shares the stream's path. */
     void TouchPath(uint32_t stream);
-    void Resolve();
-    void CollectComponents();
-    void ApplyRates();
+    void FindRates();
     void PushCompletion(uint32_t stream);
     void DropOutdatedCompletions();
     void ScheduleWake();
@@ -94,7 +92,7 @@ class FlowNetwork : public NetworkModel
     Ptr<Router> m_router;
     RecordSink* m_sink{nullptr};
     FlowStreams m_streams; //!< paths and progress
-    MaxMinSolver m_solver;
+    FlowRates m_rates{m_streams};
     std::vector<Transfer> m_transfers; //!< live ones and free ones
     uint32_t m_free{NONE};             //!< first free transfer
     uint64_t m_nextId{0};
@@ -105,12 +103,8 @@ class FlowNetwork : public NetworkModel
     uint64_t m_activeStreams{0};
     EventId m_wake;
     int64_t m_wakeTime{0};
-    bool m_resolvePending{false};
+    bool m_ratesPending{false};
     std::map<int64_t, std::vector<uint32_t>> m_arrivals; //!< transfers by time of delivery
-    uint64_t m_visit{0};                                 //!< number of the present search
-    std::vector<PortId> m_touched;                       //!< links to find rates from
-    std::vector<uint32_t> m_component;                   //!< streams whose rates are found
-    std::vector<PortId> m_componentPorts;                //!< their links, by number in the solver
 };
 
 } // namespace echo

@@ -61,6 +61,7 @@ void FlowStreams::Enter(uint32_t number, int64_t now)
 {
     FlowStream& stream = m_streams[number];
     stream.active = true;
+    stream.bottleneck = PortId();
     for (uint32_t hop = 0; hop < stream.hops; ++hop)
     {
         FlowLink& link = GetLink(m_hops[stream.firstHop + hop]);
@@ -85,12 +86,25 @@ void FlowStreams::Leave(uint32_t number, int64_t now)
         link.users[slot] = moved;
         m_slots[m_streams[moved.stream].firstHop + moved.hop] = slot;
         link.users.pop_back();
+        link.allocated -= stream.progress.GetRate();
         if (link.users.empty())
         {
             link.busy += now - link.busySince;
             link.lastBusy = now;
         }
     }
+}
+
+void FlowStreams::SetRate(uint32_t number, uint64_t bitsPerSecond, int64_t now)
+{
+    FlowStream& stream = m_streams[number];
+    for (uint32_t hop = 0; hop < stream.hops; ++hop)
+    {
+        FlowLink& link = GetLink(m_hops[stream.firstHop + hop]);
+        link.allocated += bitsPerSecond - stream.progress.GetRate(); // wraps and comes back
+    }
+    stream.progress.SetRate(bitsPerSecond, now);
+    ++stream.version;
 }
 
 } // namespace echo

@@ -27,6 +27,8 @@ struct FlowStream
     uint32_t version{0};    //!< number of changes of its rate
     bool active{false};     //!< sends
     uint64_t visit{0};      //!< number of the last search that met it
+    uint32_t number{0};     //!< in that search
+    PortId bottleneck;      //!< full link on which nobody has more; invalid: rate not found yet
     FluidProgress progress; //!< of the head
 };
 
@@ -40,6 +42,7 @@ struct FlowLink
     };
 
     uint64_t capacity{0};    //!< bit/s
+    uint64_t allocated{0};   //!< bit/s: sum of its users' rates
     std::vector<User> users; //!< active streams
     uint64_t bytes{0};       //!< of messages whose last byte has left
     int64_t busySince{0};    //!< ps, while it has users
@@ -47,7 +50,7 @@ struct FlowLink
     int64_t lastBusy{0};     //!< ps
     double peakRate{0};      //!< largest part of the capacity that was given out
     uint64_t visit{0};       //!< number of the last search that met it
-    uint32_t solverLink{0};  //!< its number in that search
+    uint32_t number{0};      //!< in that search
 };
 
 /** The streams and links of a FlowNetwork: paths and who shares what. Knows no events. */
@@ -89,10 +92,12 @@ class FlowStreams
         return *m_router->GetTopology();
     }
 
-    /** The stream becomes active at @p now (ps) and uses its links. */
+    /** The stream becomes active at @p now (ps), at rate 0, and uses its links. */
     void Enter(uint32_t stream, int64_t now);
     /** The stream stops. */
     void Leave(uint32_t stream, int64_t now);
+    /** Its rate is @p bitsPerSecond from @p now on. */
+    void SetRate(uint32_t stream, uint64_t bitsPerSecond, int64_t now);
 
   private:
     using Key = std::tuple<DeviceId, DeviceId, uint64_t>;

@@ -31,7 +31,6 @@ void MaxMinSolver::Clear()
 
 uint32_t MaxMinSolver::AddLink(uint64_t capacity)
 {
-    NS_ASSERT_MSG(capacity > 0, "a link needs a capacity");
     m_capacities.push_back(capacity);
     return static_cast<uint32_t>(m_capacities.size() - 1);
 }
@@ -72,6 +71,7 @@ void MaxMinSolver::IndexFlowsByLink()
         }
     }
     m_rates.assign(flows, 0);
+    m_bottlenecks.assign(flows, 0);
     m_fixed.assign(flows, false);
 }
 
@@ -105,8 +105,9 @@ void MaxMinSolver::PopFullest(uint64_t& share)
     }
 }
 
-void MaxMinSolver::Fix(uint32_t flow, uint64_t share)
+void MaxMinSolver::Fix(uint32_t flow, uint32_t link, uint64_t share)
 {
+    m_bottlenecks[flow] = link;
     m_fixed[flow] = true;
     m_rates[flow] = share;
     for (uint32_t i = m_flowStart[flow]; i < m_flowStart[flow + 1]; ++i)
@@ -138,7 +139,7 @@ void MaxMinSolver::Solve()
             {
                 if (!m_fixed[m_linkFlows[i]])
                 {
-                    Fix(m_linkFlows[i], share);
+                    Fix(m_linkFlows[i], link, share);
                 }
             }
         }

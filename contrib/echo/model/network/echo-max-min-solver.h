@@ -24,7 +24,7 @@ class MaxMinSolver
 {
   public:
     void Clear();
-    /** @param capacity bit/s, above zero. @return the link's number, from 0 */
+    /** @param capacity bit/s. @return the link's number, from 0 */
     uint32_t AddLink(uint64_t capacity);
     /**
      * @param links numbers of the links that the flow crosses, each once, at least one
@@ -40,10 +40,22 @@ class MaxMinSolver
         return m_rates[flow];
     }
 
-    /** @return the sum of the rates of a link's flows, bit/s */
-    uint64_t GetAllocated(uint32_t link) const
+    /** @return the link that is full and on which no flow has a higher rate than this one */
+    uint32_t GetBottleneck(uint32_t flow) const
     {
-        return m_capacities[link] - m_remaining[link];
+        return m_bottlenecks[flow];
+    }
+
+    /** @return what a link's flows leave of it, bit/s */
+    uint64_t GetRemaining(uint32_t link) const
+    {
+        return m_remaining[link];
+    }
+
+    /** @return flows of the problem */
+    uint32_t GetFlowCount() const
+    {
+        return static_cast<uint32_t>(m_rates.size());
     }
 
   private:
@@ -55,19 +67,20 @@ class MaxMinSolver
 
     void IndexFlowsByLink();
     void PopFullest(uint64_t& share);
-    void Fix(uint32_t flow, uint64_t share);
+    void Fix(uint32_t flow, uint32_t link, uint64_t share);
 
-    std::vector<uint64_t> m_capacities; //!< by link
-    std::vector<uint64_t> m_remaining;  //!< by link: not given to fixed flows
-    std::vector<uint32_t> m_open;       //!< by link: flows not fixed
-    std::vector<uint32_t> m_flowStart;  //!< by flow: first of its links; one entry more
-    std::vector<uint32_t> m_flowLinks;  //!< links of all flows
-    std::vector<uint32_t> m_linkStart;  //!< by link: first of its flows; one entry more
-    std::vector<uint32_t> m_linkFlows;  //!< flows of all links
-    std::vector<uint64_t> m_rates;      //!< by flow
-    std::vector<bool> m_fixed;          //!< by flow
-    std::vector<Level> m_heap;          //!< links by share, smallest on top; shares only grow
-    std::vector<uint32_t> m_full;       //!< links that are full at the present share
+    std::vector<uint64_t> m_capacities;  //!< by link
+    std::vector<uint64_t> m_remaining;   //!< by link: not given to fixed flows
+    std::vector<uint32_t> m_open;        //!< by link: flows not fixed
+    std::vector<uint32_t> m_flowStart;   //!< by flow: first of its links; one entry more
+    std::vector<uint32_t> m_flowLinks;   //!< links of all flows
+    std::vector<uint32_t> m_linkStart;   //!< by link: first of its flows; one entry more
+    std::vector<uint32_t> m_linkFlows;   //!< flows of all links
+    std::vector<uint64_t> m_rates;       //!< by flow
+    std::vector<uint32_t> m_bottlenecks; //!< by flow: link
+    std::vector<bool> m_fixed;           //!< by flow
+    std::vector<Level> m_heap;           //!< links by share, smallest on top; shares only grow
+    std::vector<uint32_t> m_full;        //!< links that are full at the present share
 };
 
 } // namespace echo

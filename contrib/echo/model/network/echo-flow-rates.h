@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_FLOW_RATES_H
+#define ECHO_FLOW_RATES_H
+
+#include "echo-flow-streams.h"
+#include "echo-max-min-solver.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+/**
+ * Keeps the rates of active streams max-min fair as streams come and go.
+ *
+ * Shares are fair exactly if every stream crosses a bottleneck: a link that is full and on which
+ * nobody has more. Streams whose bottleneck nobody touched keep their rates. So an update solves
+ * for the streams that came, or whose bottleneck was touched, with all others fixed, and then takes
+ * in those for which that made their bottleneck invalid, until there are none. The result equals
+ * that of solving for all streams (tested); the cost is that of the few whose rates change, where a
+ * whole fabric that hangs together by chance collisions would be solved at every change.
+ */
+class FlowRates
+{
+  public:
+    /** @p streams outlives this object. */
+    explicit FlowRates(FlowStreams& streams);
+
+    /** A stream came to or left the link. */
+    void Touch(PortId port);
+
+    /** @return whether any stream could be affected by what was touched */
+    bool HasWork() const
+    {
+        return !m_touched.empty();
+    }
+
+    /**
+     * Makes rates fair again from @p now (ps) on.
+     * @return the streams whose rates changed; valid until the next call
+     */
+    const std::vector<uint32_t>& Update(int64_t now);
+
+    /** @return updates that had to find rates, for tests of the cost */
+    uint64_t GetUpdateCount() const
+    {
+        return m_updates;
+    }
+
+  private:
+    void Include(uint32_t stream);
+    uint32_t IncludeLink(PortId port);
+    void Solve();
+    /** Takes in the streams for which the rates found break the condition. */
+    void IncludeAffected(uint32_t link);
+    void IncludeAllConnected();
+    void Commit(int64_t now);
+
+    FlowStreams& m_streams;
+    MaxMinSolver m_solver;
+    std::vector<PortId> m_touched;     //!< with users, since the last update
+    uint64_t m_visit{0};               //!< number of the present update
+    std::vector<uint32_t> m_set;       //!< streams that are solved for
+    std::vector<PortId> m_links;       //!< that they cross
+    std::vector<uint64_t> m_fixed;     //!< by link: rates of streams outside the set
+    std::vector<uint32_t> m_pathLinks; //!< of the stream in hand; kept for its memory
+    std::vector<uint32_t> m_changed;   //!< the result
+    uint64_t m_updates{0};
+};
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_FLOW_RATES_H */
