@@ -30,7 +30,7 @@ struct Options
     uint64_t channels{0};
     std::string chunk{"0"};
     std::string profile;
-    std::string congestionControl{"dcqcn"};
+    std::string congestionControl{"none"};
     std::string mtu{"4096"};
     std::string fidelity{"analytical"};
     std::string csv;

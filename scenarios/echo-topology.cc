@@ -3,7 +3,7 @@
 
 #include "ns3/echo-command-line.h"
 #include "ns3/echo-error.h"
-#include "ns3/echo-topology-report.h"
+#include "ns3/echo-topology-command.h"
 
 using namespace ns3::echo;
 
@@ -16,7 +16,8 @@ int main(int argc, char* argv[])
         uint64_t hosts = 0;
         line.AddArgument("FILE", "a cluster (doc/formats/cluster.md)", command.file, true);
         line.AddOption("hosts", "size of a regular cluster; default: as the file says", hosts);
-        line.AddOption("out", "folder for topology.json and topology.svg", command.out);
+        line.AddOption(
+            "out", "folder for topology.json, topology.svg and topology.html", command.out);
         line.Parse(argc, argv);
         constexpr uint64_t MOST_HOSTS = 1u << 20;
         if (hosts > MOST_HOSTS)

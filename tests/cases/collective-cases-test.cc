@@ -171,6 +171,15 @@ TEST(Case5, TopologyMatters)
             ExpectNoLinkAboveFull(tight);
         }
     }
+    // DCQCN takes longer while its rates recover, loses nothing and names itself.
+    const CapturedRun dcqcn =
+        RunText(Header("packet", "{}") + "network: {congestion_control: dcqcn}\n" +
+                CaseCluster(8, narrow) + programs);
+    ASSERT_EQ(dcqcn.error, "");
+    EXPECT_GE(Milliseconds(dcqcn.run.stepTime), 21.475);
+    EXPECT_EQ(dcqcn.run.congestionControl, "dcqcn");
+    EXPECT_EQ(dcqcn.run.drops, 0u);
+    EXPECT_GT(dcqcn.run.ecnMarks, 0u);
     for (const std::string& fabric : {std::string("{type: single-switch}"), narrow})
     {
         const CapturedRun compute =

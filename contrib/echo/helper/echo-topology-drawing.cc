@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-topology-drawing.h"
 
+#include "echo-cluster-description.h"
 #include "echo-topology-layout.h"
-#include "echo-topology-report.h"
 
 #include "ns3/echo-text-table.h"
 #include "ns3/echo-units.h"

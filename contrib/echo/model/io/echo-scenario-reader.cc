@@ -3,7 +3,8 @@
 
 #include "echo-cluster-reader.h"
 #include "echo-generator-reader.h"
-#include "echo-kineto-importer.h"
+#include "echo-graph-reader.h"
+#include "echo-import-reader.h"
 #include "echo-workload-reader.h"
 
 #include "ns3/echo-stage-parameters.h"
@@ -187,36 +188,27 @@ int64_t DefaultRanks(const YamlNode& root, int64_t gpus)
     return ranks;
 }
 
-/** A trace; its files say how many ranks there are. */
-void ReadImport(const YamlNode& node, Scenario& scenario)
-{
-    OneOf(node, "from", "kineto", {"kineto"});
-    const std::string path = node.ResolvePath(node.Get("path").AsString());
-    KinetoOptions options;
-    options.step = node.GetString("step", options.step);
-    options.keepGaps = node.GetBool("keep_gaps", options.keepGaps);
-    options.alignClocks = node.GetBool("align_clocks", options.alignClocks);
-    options.missingRanks = OneOf(node, "missing_ranks", "auto", {"auto", "refuse", "copy"});
-    node.RefuseUnknownKeys();
-    const ImportedWorkload imported = ImportKineto({path}, options);
-    scenario.workload = imported.graph;
-    scenario.workloadReport = imported.health.ToString();
-    scenario.measuredSpan = imported.span;
-}
-
 void ReadWorkloadKey(const YamlNode& root, uint32_t ranks, Scenario& scenario)
 {
     const YamlNode node = root.Get("workload");
     node.RequireMap();
-    if (node.Has("import"))
+    if (node.Has("import") || node.Has("graph"))
     {
-        ReadImport(node.Get("import"), scenario);
+        // Their files say how many ranks there are.
+        if (node.Has("import"))
+        {
+            ReadImport(node.Get("import"), scenario);
+        }
+        else
+        {
+            scenario.workload = ReadExecutionGraphs(node.ResolvePath(node.Get("graph").AsString()));
+        }
         node.RefuseUnknownKeys();
         if (root.Has("ranks") && ranks != scenario.workload->GetRankCount())
         {
             root.Get("ranks").Fail("'" + root.Get("ranks").AsString() + "'",
                                    std::to_string(scenario.workload->GetRankCount()) +
-                                       ", as the trace has");
+                                       ", as the files have");
         }
     }
     else if (node.Has("generate"))
@@ -341,6 +333,12 @@ Scenario ReadScenario(YamlNode root, const ScenarioOverrides& overrides)
     }
     ReadWorkloadKey(root, ranks, scenario);
     root.RefuseUnknownKeys();
+    if (!scenario.measuredTransfers.empty() && scenario.fidelity != Fidelity::ANALYTICAL)
+    {
+        root.Get("workload")
+            .Fail("communication: measured-transfer",
+                  "fidelity: analytical with it, as nothing is simulated");
+    }
     return scenario;
 }
 

@@ -185,6 +185,7 @@ void PacketNetwork::MakeLinks()
         {
             Ptr<RocePort> port = CreateObjectWithAttributes<RocePort>(
                 "DataRate", DataRateValue(link.rate), "Lazy", BooleanValue(m_lazy));
+            port->SetMtu(static_cast<uint16_t>(m_mtuBytes));
             m_ports[2 * l + side] = port;
             const Ptr<RoceDevice>& device = m_devices[(side == 0 ? link.a : link.b).Get()];
             device->GetObject<Node>()->AddDevice(port);
@@ -239,6 +240,7 @@ QueuePair& PacketNetwork::GetQueuePair(const Message& message)
     std::vector<RocePort*> back = MakeRoute(message.destination, message.source, message.label);
     std::unique_ptr<RateState> rate = m_control->MakeState(forth.front()->GetBitRate());
     auto pair = std::make_unique<QueuePair>(key,
+                                            static_cast<uint32_t>(m_queuePairs.size()),
                                             m_parameters.mtuBytes,
                                             m_parameters.ackInterval,
                                             std::move(forth),

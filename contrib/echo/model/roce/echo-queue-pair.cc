@@ -12,12 +12,14 @@ namespace echo
 {
 
 QueuePair::QueuePair(Key key,
+                     uint32_t number,
                      uint32_t mtuBytes,
                      uint32_t ackInterval,
                      std::vector<RocePort*> forth,
                      std::vector<RocePort*> back,
                      std::unique_ptr<RateState> rate)
     : m_key(std::move(key)),
+      m_number(number),
       m_mtuBytes(mtuBytes),
       m_ackInterval(ackInterval),
       m_forth(std::move(forth)),
@@ -52,11 +54,13 @@ void QueuePair::MakePacket(RocePacket& packet)
     const bool last = index + 1 == message.packets;
     packet.queuePair = this;
     packet.route = m_forth.data() + 1;
+    packet.out = *packet.route;
     packet.sequence = m_next;
     packet.payloadBytes =
         last ? static_cast<uint32_t>(message.message.bytes - index * m_mtuBytes) : m_mtuBytes;
     packet.wireBytes = packet.payloadBytes + RoceWire::DATA;
     packet.kind = RocePacketKind::DATA;
+    packet.startOfMessage = index == 0;
     packet.endOfMessage = last;
     packet.ackRequest = last || (m_next + 1) % m_ackInterval == 0;
     packet.congestion = false;

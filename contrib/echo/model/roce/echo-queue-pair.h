@@ -55,6 +55,7 @@ class QueuePair
 
     /** Routes: the ports to leave each device by, null at the end; forth and back. */
     QueuePair(Key key,
+              uint32_t number,
               uint32_t mtuBytes,
               uint32_t ackInterval,
               std::vector<RocePort*> forth,
@@ -122,6 +123,12 @@ class QueuePair
     /** The last packet of a message has arrived in order. @return that message */
     RoceMessage& FinishMessage();
 
+    /** @return number in its network, from 0; stands for the queue pair in frames */
+    uint32_t GetNumber() const
+    {
+        return m_number;
+    }
+
     const Key& GetKey() const
     {
         return m_key;
@@ -160,6 +167,7 @@ class QueuePair
     using Messages = std::list<RoceMessage>;
 
     Key m_key;                         //!< source, destination, label
+    uint32_t m_number;                 //!< in its network
     uint32_t m_mtuBytes;               //!< payload of a full packet
     uint32_t m_ackInterval;            //!< packets between requests for acknowledgement
     std::vector<RocePort*> m_forth;    //!< way of data

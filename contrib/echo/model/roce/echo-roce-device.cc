@@ -80,6 +80,7 @@ void RoceDevice::Handle(uint32_t slot, int64_t now)
     RocePort* from = m_peers[slot - ports];
     RocePacket* packet = from->TakeArrival();
     m_agenda->Set(slot, from->GetNextArrival());
+    from->NoteArrival(*packet, now);
     if (packet->kind >= RocePacketKind::PAUSE)
     {
         m_ports[slot - ports]->OnPause(packet->kind == RocePacketKind::PAUSE, now);
@@ -91,7 +92,7 @@ void RoceDevice::Handle(uint32_t slot, int64_t now)
     {
         NS_LOG_LOGIC("packet " << packet->sequence << " lost at random");
         ++m_randomDrops;
-        from->CountDrop();
+        from->CountDrop(*packet, now);
         m_pool->Give(packet);
         return;
     }

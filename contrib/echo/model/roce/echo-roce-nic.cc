@@ -211,10 +211,12 @@ void RoceNic::SendReply(QueuePair& queuePair, RocePacketKind kind, int64_t now)
     RocePacket* reply = GetPool().Take();
     reply->queuePair = &queuePair;
     reply->route = queuePair.GetBack() + 1;
+    reply->out = *reply->route;
     reply->sequence = queuePair.GetExpected();
     reply->payloadBytes = 0;
     reply->wireBytes = kind == RocePacketKind::CNP ? RoceWire::CNP : RoceWire::ACK;
     reply->kind = kind;
+    reply->startOfMessage = false;
     reply->endOfMessage = false;
     reply->ackRequest = false;
     reply->congestion = false;

@@ -50,15 +50,17 @@ struct RocePacket
     RocePacket* next;
     int64_t arrival;        //!< last bit at the end of the present link
     QueuePair* queuePair;   //!< null: pause frames
-    RocePort* const* route; //!< port to leave the next device by; points to null at the end
+    RocePort* out;          //!< port to leave the next device by; null at the last
+    RocePort* const* route; //!< where `out` stands in the way, read ahead of need
     uint64_t sequence;      //!< DATA: packet number in its queue pair; ACK, NACK: next one expected
     uint32_t wireBytes;
     uint32_t payloadBytes;
     uint32_t ingress; //!< port of the present switch that it came in by
     RocePacketKind kind;
-    bool endOfMessage;
-    bool ackRequest;
-    bool congestion; //!< ECN congestion experienced
+    bool startOfMessage : 1;
+    bool endOfMessage : 1;
+    bool ackRequest : 1;
+    bool congestion : 1; //!< ECN congestion experienced
 };
 
 static_assert(sizeof(RocePacket) <= 64, "a packet should fit a cache line");

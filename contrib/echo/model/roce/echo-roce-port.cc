@@ -2,6 +2,7 @@
 #include "echo-roce-port.h"
 
 #include "echo-roce-device.h"
+#include "echo-roce-header.h"
 
 #include "ns3/boolean.h"
 #include "ns3/echo-units.h"
@@ -33,11 +34,38 @@ TypeId RocePort::GetTypeId()
                           "it. False: always (slower, same results).",
                           BooleanValue(true),
                           MakeBooleanAccessor(&RocePort::m_lazy),
-                          MakeBooleanChecker());
+                          MakeBooleanChecker())
+            .AddTraceSource("Transmit",
+                            "A packet starts; its first bit leaves at the time given.",
+                            MakeTraceSourceAccessor(&RocePort::m_transmitTrace),
+                            "ns3::echo::RocePort::PacketTracedCallback")
+            .AddTraceSource("Receive",
+                            "A packet has arrived with its last bit.",
+                            MakeTraceSourceAccessor(&RocePort::m_receiveTrace),
+                            "ns3::echo::RocePort::PacketTracedCallback")
+            .AddTraceSource("Drop",
+                            "A packet that came in by this port is lost: at random or because the "
+                            "buffer is full.",
+                            MakeTraceSourceAccessor(&RocePort::m_dropTrace),
+                            "ns3::echo::RocePort::PacketTracedCallback")
+            .AddTraceSource("Queue",
+                            "The data queue has changed to so many wire bytes.",
+                            MakeTraceSourceAccessor(&RocePort::m_queueTrace),
+                            "ns3::echo::RocePort::QueueTracedCallback")
+            .AddTraceSource("Pause",
+                            "The data class is stopped (true) or restarted by the other end.",
+                            MakeTraceSourceAccessor(&RocePort::m_pauseTrace),
+                            "ns3::echo::RocePort::PauseTracedCallback");
     return tid;
 }
 
-RocePort::RocePort() : m_address(Mac48Address::Allocate())
+RocePort::RocePort()
+    : m_address(Mac48Address::Allocate()),
+      m_transmitTrace(this),
+      m_receiveTrace(this),
+      m_dropTrace(this),
+      m_queueTrace(this),
+      m_pauseTrace(this)
 {
 }
 
@@ -145,6 +173,7 @@ void RocePort::OnPause(bool pause, int64_t now)
         return;
     }
     m_paused = pause;
+    m_pauseTrace(TimeStep(static_cast<uint64_t>(now)), pause);
     if (pause)
     {
         m_pausedSince = now;
@@ -161,6 +190,39 @@ void RocePort::OnPause(bool pause, int64_t now)
         {
             Start(packet, now);
         }
+    }
+}
+
+void RocePort::SetTraced()
+{
+    m_traced = true;
+    if (m_peer)
+    {
+        m_peer->m_traced = true;
+    }
+}
+
+void RocePort::TraceTransmit(const RocePacket& packet, int64_t now)
+{
+    if (!m_transmitTrace.IsEmpty())
+    {
+        m_transmitTrace(TimeStep(static_cast<uint64_t>(now)), MakeFrame(packet, *this));
+    }
+}
+
+void RocePort::TraceArrival(const RocePacket& packet, int64_t now)
+{
+    if (!m_peer->m_receiveTrace.IsEmpty())
+    {
+        m_peer->m_receiveTrace(TimeStep(static_cast<uint64_t>(now)), MakeFrame(packet, *this));
+    }
+}
+
+void RocePort::TraceDrop(const RocePacket& packet, int64_t now)
+{
+    if (!m_peer->m_dropTrace.IsEmpty())
+    {
+        m_peer->m_dropTrace(TimeStep(static_cast<uint64_t>(now)), MakeFrame(packet, *this));
     }
 }
 

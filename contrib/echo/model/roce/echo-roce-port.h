@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 
 namespace ns3
 {
@@ -21,6 +22,47 @@ namespace echo
 {
 
 class RoceDevice;
+class RocePort;
+
+/**
+ * A trace source of a port. Connecting it tells the port, so that unconnected ones cost the data
+ * path one test of a flag for all.
+ */
+template <typename... Ts>
+class RocePortTrace
+{
+  public:
+    explicit RocePortTrace(RocePort* port) : m_port(port)
+    {
+    }
+
+    void ConnectWithoutContext(const CallbackBase& callback);
+    void Connect(const CallbackBase& callback, const std::string& path);
+
+    void DisconnectWithoutContext(const CallbackBase& callback)
+    {
+        m_trace.DisconnectWithoutContext(callback);
+    }
+
+    void Disconnect(const CallbackBase& callback, const std::string& path)
+    {
+        m_trace.Disconnect(callback, path);
+    }
+
+    bool IsEmpty() const
+    {
+        return m_trace.IsEmpty();
+    }
+
+    void operator()(Ts... arguments) const
+    {
+        m_trace(arguments...);
+    }
+
+  private:
+    TracedCallback<Ts...> m_trace; //!< who listens
+    RocePort* m_port;              //!< whose trace
+};
 
 /** What a port has done so far; of its transmitting direction. */
 struct RocePortStatistics
@@ -50,10 +92,16 @@ struct RocePortStatistics
  * kept as the oracle that the lazy port must equal to the picosecond.
  *
  * Users see an ns-3 NetDevice with trace sources; packets come from queue pairs, not from Send().
+ * Traces give the time of what they tell, which is Simulator::Now() unless the device runs ahead
+ * (PacketNetwork's RunAhead). Only for a trace is an ns3::Packet made, with all headers.
  */
 class RocePort : public NetDevice
 {
   public:
+    using PacketTracedCallback = void (*)(Time at, Ptr<const Packet> packet);
+    using QueueTracedCallback = void (*)(Time at, uint64_t bytes);
+    using PauseTracedCallback = void (*)(Time at, bool paused);
+
     static TypeId GetTypeId();
     RocePort();
 
@@ -114,6 +162,10 @@ class RocePort : public NetDevice
         m_queueBytes += packet->wireBytes;
         m_statistics.maxQueueBytes = std::max(m_statistics.maxQueueBytes, m_queueBytes);
         ++m_waiting;
+        if (m_traced)
+        {
+            m_queueTrace(TimeStep(static_cast<uint64_t>(now)), m_queueBytes);
+        }
         if (!m_paused)
         {
             ArmOnce(now);
@@ -121,11 +173,15 @@ class RocePort : public NetDevice
     }
 
     /** @return the oldest queued data packet; the queue is not empty */
-    RocePacket* DequeueData()
+    RocePacket* DequeueData(int64_t now)
     {
         RocePacket* packet = m_data.Pop();
         m_queueBytes -= packet->wireBytes;
         --m_waiting;
+        if (m_traced)
+        {
+            m_queueTrace(TimeStep(static_cast<uint64_t>(now)), m_queueBytes);
+        }
         return packet;
     }
 
@@ -182,10 +238,27 @@ class RocePort : public NetDevice
         ++m_statistics.marks;
     }
 
-    void CountDrop()
+    /** A packet that this port sent is lost at the other end. */
+    void CountDrop(const RocePacket& packet, int64_t now)
     {
         ++m_statistics.drops;
+        if (m_traced)
+        {
+            TraceDrop(packet, now);
+        }
     }
+
+    /** A packet that this port sent has arrived at the other end. */
+    void NoteArrival(const RocePacket& packet, int64_t now)
+    {
+        if (m_traced)
+        {
+            TraceArrival(packet, now);
+        }
+    }
+
+    /** Called by a trace source of this port when someone connects. */
+    void SetTraced();
 
     uint32_t GetIndex() const
     {
@@ -311,9 +384,16 @@ class RocePort : public NetDevice
             CloseWindow(now);
         }
         m_statistics.busy += tx;
+        if (m_traced)
+        {
+            TraceTransmit(*packet, now);
+        }
     }
 
     void CloseWindow(int64_t now);
+    void TraceTransmit(const RocePacket& packet, int64_t now);
+    void TraceArrival(const RocePacket& packet, int64_t now);
+    void TraceDrop(const RocePacket& packet, int64_t now);
     int64_t ComputeTx(uint32_t bytes);
 
     // Hot: what each packet touches.
@@ -331,6 +411,7 @@ class RocePort : public NetDevice
     bool m_lazy{true};                 //!< attribute Lazy
     bool m_busy{false};                //!< plain port: a transmission has not ended
     bool m_armed{false};               //!< the transmit-done slot is set
+    bool m_traced{false};              //!< a trace of this port or of the other end is connected
     bool m_paused{false};              //!< data class stopped by the other end
     uint64_t m_queueBytes{0};          //!< in m_data
     int64_t m_window{0};               //!< number of the window of peakRate
@@ -351,7 +432,27 @@ class RocePort : public NetDevice
     RoceChannel* m_channel{nullptr}; //!< the link (it holds the ports)
     Node* m_node{nullptr};           //!< ns-3's node (it holds the ports)
     TracedCallback<> m_linkChange;   //!< for NetDevice
+
+    RocePortTrace<Time, Ptr<const Packet>> m_transmitTrace; //!< "Transmit"
+    RocePortTrace<Time, Ptr<const Packet>> m_receiveTrace;  //!< "Receive"
+    RocePortTrace<Time, Ptr<const Packet>> m_dropTrace;     //!< "Drop"
+    RocePortTrace<Time, uint64_t> m_queueTrace;             //!< "Queue"
+    RocePortTrace<Time, bool> m_pauseTrace;                 //!< "Pause"
 };
+
+template <typename... Ts>
+void RocePortTrace<Ts...>::ConnectWithoutContext(const CallbackBase& callback)
+{
+    m_trace.ConnectWithoutContext(callback);
+    m_port->SetTraced();
+}
+
+template <typename... Ts>
+void RocePortTrace<Ts...>::Connect(const CallbackBase& callback, const std::string& path)
+{
+    m_trace.Connect(callback, path);
+    m_port->SetTraced();
+}
 
 } // namespace echo
 } // namespace ns3

@@ -135,8 +135,8 @@ int64_t RoceSwitch::GetLookahead() const
 
 void RoceSwitch::Receive(uint32_t port, RocePacket* packet, int64_t now)
 {
-    RocePort& out = **packet->route;
-    ++packet->route;
+    RocePort& out = *packet->out;
+    packet->out = *++packet->route;
     if (packet->kind != RocePacketKind::DATA)
     {
         out.SendControl(packet, now);
@@ -157,7 +157,7 @@ void RoceSwitch::Hold(uint32_t port, RocePort& out, RocePacket* packet, int64_t 
     {
         NS_LOG_LOGIC("buffer full: packet " << packet->sequence << " dropped");
         ++m_bufferDrops;
-        GetPort(port).GetPeer()->CountDrop();
+        GetPort(port).GetPeer()->CountDrop(*packet, now);
         GetPool().Give(packet);
         return;
     }
@@ -175,7 +175,7 @@ void RoceSwitch::Hold(uint32_t port, RocePort& out, RocePacket* packet, int64_t 
 
 RocePacket* RoceSwitch::PullData(RocePort& port, int64_t now)
 {
-    RocePacket* packet = port.DequeueData();
+    RocePacket* packet = port.DequeueData(now);
     if (m_markAtDequeue && GetParameters().congestionNotices)
     {
         MaybeMark(port, port.GetIndex(), packet, port.GetQueueBytes());
