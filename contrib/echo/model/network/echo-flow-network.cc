@@ -2,6 +2,7 @@
 #include "echo-flow-network.h"
 
 #include "ns3/assert.h"
+#include "ns3/double.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 
@@ -32,7 +33,13 @@ TypeId FlowNetwork::GetTypeId()
     static TypeId tid = TypeId("ns3::echo::FlowNetwork")
                             .SetParent<NetworkModel>()
                             .SetGroupName("Echo")
-                            .AddConstructor<FlowNetwork>();
+                            .AddConstructor<FlowNetwork>()
+                            .AddAttribute("RateTolerance",
+                                          "Changes of less than this part of a rate are not passed "
+                                          "on to other messages; 0: exact max-min shares",
+                                          DoubleValue(0),
+                                          MakeDoubleAccessor(&FlowNetwork::m_tolerance),
+                                          MakeDoubleChecker<double>(0, 0.1));
     return tid;
 }
 
@@ -53,6 +60,7 @@ void FlowNetwork::Prepare(Ptr<Router> router, RecordSink* sink)
     m_router = router;
     m_sink = sink;
     m_streams.Prepare(router);
+    m_rates.SetTolerance(m_tolerance);
 }
 
 Fidelity FlowNetwork::GetFidelity() const

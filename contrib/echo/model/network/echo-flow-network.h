@@ -93,6 +93,7 @@ class FlowNetwork : public NetworkModel
     RecordSink* m_sink{nullptr};
     FlowStreams m_streams; //!< paths and progress
     FlowRates m_rates{m_streams};
+    double m_tolerance{0};             //!< attribute RateTolerance
     std::vector<Transfer> m_transfers; //!< live ones and free ones
     uint32_t m_free{NONE};             //!< first free transfer
     uint64_t m_nextId{0};

@@ -28,7 +28,8 @@ void FlowRates::Include(uint32_t number)
         return;
     }
     stream.visit = m_visit;
-    stream.number = static_cast<uint32_t>(m_set.size());
+    stream.trialRate = stream.progress.GetRate();
+    stream.trialBottleneck = stream.bottleneck;
     m_set.push_back(number);
     const PortId* path = m_streams.GetPath(number);
     for (uint32_t hop = 0; hop < stream.hops; ++hop)
@@ -43,6 +44,7 @@ uint32_t FlowRates::IncludeLink(PortId port)
     if (link.visit != m_visit)
     {
         link.visit = m_visit;
+        link.inDoubt = false;
         link.number = static_cast<uint32_t>(m_links.size());
         m_links.push_back(port);
         m_fixed.push_back(link.allocated);
@@ -56,6 +58,7 @@ const std::vector<uint32_t>& FlowRates::Update(int64_t now)
     m_set.clear();
     m_links.clear();
     m_fixed.clear();
+    m_inDoubt.clear();
     m_changed.clear();
     for (const PortId port : m_touched)
     {
@@ -74,8 +77,8 @@ const std::vector<uint32_t>& FlowRates::Update(int64_t now)
         return m_changed;
     }
     ++m_updates;
-    // A change that runs through many streams one by one is found faster for all at once.
-    constexpr int MOST_ROUNDS = 8;
+    // A change that runs through very many streams one by one is found faster for all at once.
+    constexpr int MOST_ROUNDS = 64;
     size_t solved = 0;
     for (int round = 0; solved < m_set.size(); ++round)
     {
@@ -83,12 +86,15 @@ const std::vector<uint32_t>& FlowRates::Update(int64_t now)
         {
             IncludeAllConnected();
         }
-        Solve();
         solved = m_set.size();
-        const auto links = static_cast<uint32_t>(m_links.size());
-        for (uint32_t link = 0; link < links && round < MOST_ROUNDS; ++link)
+        Solve();
+        ReadSolution();
+        if (round < MOST_ROUNDS)
         {
-            IncludeAffected(link);
+            for (const PortId port : m_inDoubt)
+            {
+                IncludeAffected(port);
+            }
         }
     }
     Commit(now);
@@ -116,10 +122,45 @@ void FlowRates::Solve()
     m_solver.Solve();
 }
 
-void FlowRates::IncludeAffected(uint32_t number)
+void FlowRates::Doubt(PortId port)
 {
-    const PortId port = m_links[number];
+    FlowLink& link = m_streams.GetLink(port);
+    if (!link.inDoubt)
+    {
+        link.inDoubt = true;
+        m_inDoubt.push_back(port);
+    }
+}
+
+void FlowRates::ReadSolution()
+{
+    for (const PortId port : m_inDoubt)
+    {
+        m_streams.GetLink(port).inDoubt = false;
+    }
+    m_inDoubt.clear();
+    for (uint32_t flow = 0; flow < m_set.size(); ++flow)
+    {
+        FlowStream& stream = m_streams.Get(m_set[flow]);
+        const PortId bottleneck = m_links[m_solver.GetBottleneck(flow)];
+        if (m_solver.GetRate(flow) != stream.trialRate)
+        {
+            const PortId* path = m_streams.GetPath(m_set[flow]);
+            std::for_each(path, path + stream.hops, [this](PortId port) { Doubt(port); });
+            stream.trialRate = m_solver.GetRate(flow);
+        }
+        if (bottleneck != stream.trialBottleneck)
+        {
+            Doubt(bottleneck);
+            stream.trialBottleneck = bottleneck;
+        }
+    }
+}
+
+void FlowRates::IncludeAffected(PortId port)
+{
     const FlowLink& link = m_streams.GetLink(port);
+    uint64_t used = 0;
     uint64_t most = 0;     // highest rate on the link
     uint64_t atMost = 0;   // streams that have it
     uint64_t ownShare = 0; // of streams of the set that are stopped here
@@ -127,17 +168,21 @@ void FlowRates::IncludeAffected(uint32_t number)
     for (const auto& user : link.users)
     {
         const FlowStream& stream = m_streams.Get(user.stream);
-        const bool own = stream.visit == m_visit && stream.number < m_solver.GetFlowCount();
-        const uint64_t rate = own ? m_solver.GetRate(stream.number) : stream.progress.GetRate();
+        const bool own = stream.visit == m_visit;
+        const uint64_t rate = own ? stream.trialRate : stream.progress.GetRate();
+        used += rate;
         atMost = rate > most ? 1 : atMost + (rate == most ? 1 : 0);
         most = std::max(most, rate);
-        if (own && m_solver.GetBottleneck(stream.number) == number)
+        if (own && stream.trialBottleneck == port)
         {
             stopsOwn = true;
             ownShare = rate;
         }
     }
-    const bool full = m_solver.GetRemaining(number) < atMost;
+    const auto part = [this](uint64_t rate) {
+        return static_cast<uint64_t>(static_cast<double>(rate) * m_tolerance);
+    };
+    const bool full = link.capacity - used < atMost + part(link.capacity);
     for (const auto& user : link.users)
     {
         const FlowStream& stream = m_streams.Get(user.stream);
@@ -146,8 +191,9 @@ void FlowRates::IncludeAffected(uint32_t number)
             continue;
         }
         const uint64_t rate = stream.progress.GetRate();
-        const bool tooFast = stopsOwn && rate > ownShare;
-        const bool losesBottleneck = stream.bottleneck == port && !(full && rate == most);
+        const bool tooFast = stopsOwn && rate > ownShare + part(ownShare);
+        const bool losesBottleneck =
+            stream.bottleneck == port && !(full && rate + part(most) >= most);
         if (tooFast || losesBottleneck)
         {
             Include(user.stream);
@@ -168,15 +214,14 @@ void FlowRates::IncludeAllConnected()
 
 void FlowRates::Commit(int64_t now)
 {
-    for (uint32_t flow = 0; flow < m_set.size(); ++flow)
+    for (const uint32_t number : m_set)
     {
-        FlowStream& stream = m_streams.Get(m_set[flow]);
-        stream.bottleneck = m_links[m_solver.GetBottleneck(flow)];
-        const uint64_t rate = m_solver.GetRate(flow);
-        if (rate != stream.progress.GetRate())
+        FlowStream& stream = m_streams.Get(number);
+        stream.bottleneck = stream.trialBottleneck;
+        if (stream.trialRate != stream.progress.GetRate())
         {
-            m_streams.SetRate(m_set[flow], rate, now);
-            m_changed.push_back(m_set[flow]);
+            m_streams.SetRate(number, stream.trialRate, now);
+            m_changed.push_back(number);
         }
     }
     for (const PortId port : m_links)

@@ -29,6 +29,16 @@ class FlowRates
     /** @p streams outlives this object. */
     explicit FlowRates(FlowStreams& streams);
 
+    /**
+     * Changes of less than this part of a rate are not passed on, which saves most of the work
+     * where hundreds of streams depend on one another. Links are never given more than they have,
+     * but may be left that part short. 0, at first: exact.
+     */
+    void SetTolerance(double tolerance)
+    {
+        m_tolerance = tolerance;
+    }
+
     /** A stream came to or left the link. */
     void Touch(PortId port);
 
@@ -54,18 +64,23 @@ class FlowRates
     void Include(uint32_t stream);
     uint32_t IncludeLink(PortId port);
     void Solve();
-    /** Takes in the streams for which the rates found break the condition. */
-    void IncludeAffected(uint32_t link);
+    /** Takes the rates found over; links where that changes anything are in doubt. */
+    void ReadSolution();
+    void Doubt(PortId port);
+    /** Takes in the streams whose bottleneck the rates found make invalid. */
+    void IncludeAffected(PortId port);
     void IncludeAllConnected();
     void Commit(int64_t now);
 
     FlowStreams& m_streams;
+    double m_tolerance{0};
     MaxMinSolver m_solver;
     std::vector<PortId> m_touched;     //!< with users, since the last update
     uint64_t m_visit{0};               //!< number of the present update
     std::vector<uint32_t> m_set;       //!< streams that are solved for
     std::vector<PortId> m_links;       //!< that they cross
     std::vector<uint64_t> m_fixed;     //!< by link: rates of streams outside the set
+    std::vector<PortId> m_inDoubt;     //!< links to be checked
     std::vector<uint32_t> m_pathLinks; //!< of the stream in hand; kept for its memory
     std::vector<uint32_t> m_changed;   //!< the result
     uint64_t m_updates{0};

@@ -26,9 +26,10 @@ struct FlowStream
     uint32_t tail{0};       //!< last message that waits
     uint32_t version{0};    //!< number of changes of its rate
     bool active{false};     //!< sends
-    uint64_t visit{0};      //!< number of the last search that met it
-    uint32_t number{0};     //!< in that search
     PortId bottleneck;      //!< full link on which nobody has more; invalid: rate not found yet
+    uint64_t visit{0};      //!< number of the last update of rates that met it
+    uint64_t trialRate{0};  //!< bit/s, found so far in that update
+    PortId trialBottleneck; //!< found so far in that update
     FluidProgress progress; //!< of the head
 };
 
@@ -49,8 +50,9 @@ struct FlowLink
     int64_t busy{0};         //!< ps, up to busySince or the last user's end
     int64_t lastBusy{0};     //!< ps
     double peakRate{0};      //!< largest part of the capacity that was given out
-    uint64_t visit{0};       //!< number of the last search that met it
-    uint32_t number{0};      //!< in that search
+    uint64_t visit{0};       //!< number of the last update of rates that met it
+    uint32_t number{0};      //!< in that update
+    bool inDoubt{false};     //!< to be checked in that update
 };
 
 /** The streams and links of a FlowNetwork: paths and who shares what. Knows no events. */

@@ -11,12 +11,16 @@ namespace echo
 {
 
 /**
- * Max-min fair shares by progressive filling (Bertsekas and Gallager, Data Networks, section
- * 6.5.2): all flows grow alike until a link is full; its flows stay, the others go on.
+ * Max-min fair shares: no flow can have more without taking from one that has as little or less
+ * (Bertsekas and Gallager, Data Networks, section 6.5.2).
  *
- * Pure and in whole bits per second: links that are full at the same share are handled together, so
- * shares do not depend on the order of flows or links, and no link is ever given more than it has.
- * A full link may keep as many bits per second as it has flows.
+ * Found in passes: a link whose equal share is the least that any of its flows finds on its path is
+ * a bottleneck, so its flows have that share; the rest is solved for what they leave. Bottlenecks
+ * that do not depend on one another are found in one pass, so passes are few.
+ *
+ * Pure and in whole bits per second: shares do not depend on the order of flows or links, and no
+ * link is ever given more than it has. A full link may keep fewer bits per second than it has
+ * flows at the highest rate.
  *
  * One object serves many problems: Clear, AddLink and AddFlow, Solve. Its memory is kept.
  */
@@ -31,7 +35,7 @@ class MaxMinSolver
      * @return the flow's number, from 0
      */
     uint32_t AddFlow(const uint32_t* links, uint32_t count);
-    /** Finds the shares; O(L log F) for F flows that cross L links in sum. */
+    /** Finds the shares; O(P L) in P passes for flows that cross L links in sum. */
     void Solve();
 
     /** @return bit/s */
@@ -59,28 +63,21 @@ class MaxMinSolver
     }
 
   private:
-    struct Level
-    {
-        uint64_t share;
-        uint32_t link;
-    };
-
-    void IndexFlowsByLink();
-    void PopFullest(uint64_t& share);
-    void Fix(uint32_t flow, uint32_t link, uint64_t share);
+    void ShareLinks();
+    /** Marks the links that are bottlenecks given the present shares. */
+    void FindBottlenecks();
+    void FixFlows();
 
     std::vector<uint64_t> m_capacities;  //!< by link
     std::vector<uint64_t> m_remaining;   //!< by link: not given to fixed flows
     std::vector<uint32_t> m_open;        //!< by link: flows not fixed
+    std::vector<uint64_t> m_shares;      //!< by link: what it has for each open flow
+    std::vector<uint8_t> m_isBottleneck; //!< by link
     std::vector<uint32_t> m_flowStart;   //!< by flow: first of its links; one entry more
     std::vector<uint32_t> m_flowLinks;   //!< links of all flows
-    std::vector<uint32_t> m_linkStart;   //!< by link: first of its flows; one entry more
-    std::vector<uint32_t> m_linkFlows;   //!< flows of all links
-    std::vector<uint64_t> m_rates;       //!< by flow
+    std::vector<uint64_t> m_rates;       //!< by flow; while it is open: the least share on its path
     std::vector<uint32_t> m_bottlenecks; //!< by flow: link
-    std::vector<bool> m_fixed;           //!< by flow
-    std::vector<Level> m_heap;           //!< links by share, smallest on top; shares only grow
-    std::vector<uint32_t> m_full;        //!< links that are full at the present share
+    std::vector<uint32_t> m_openFlows;   //!< not fixed
 };
 
 } // namespace echo
