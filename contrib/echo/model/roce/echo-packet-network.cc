@@ -185,6 +185,7 @@ void PacketNetwork::MakeLinks()
         {
             Ptr<RocePort> port = CreateObjectWithAttributes<RocePort>(
                 "DataRate", DataRateValue(link.rate), "Lazy", BooleanValue(m_lazy));
+            port->SetMtu(static_cast<uint16_t>(m_mtuBytes));
             m_ports[2 * l + side] = port;
             const Ptr<RoceDevice>& device = m_devices[(side == 0 ? link.a : link.b).Get()];
             device->GetObject<Node>()->AddDevice(port);
