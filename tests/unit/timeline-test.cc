@@ -644,6 +644,10 @@ TEST(Stall, TheWatchdogEndsARunThatGoesOnForEver)
     longer.Go();
     EXPECT_TRUE(longer.Job().IsFinished());
     EXPECT_EQ(Simulator::Now(), Seconds(10)); // the watchdog leaves no event behind
+    // The default is set before ns-3 counts in picoseconds and must follow.
+    TimeValue byDefault;
+    CreateObject<TrainingJob>()->GetAttribute("StallTime", byDefault);
+    EXPECT_EQ(byDefault.Get(), Seconds(1000));
 }
 
 TEST(Stall, ListsTwentyRanksAtMost)
