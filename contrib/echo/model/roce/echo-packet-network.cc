@@ -249,9 +249,17 @@ QueuePair& PacketNetwork::GetQueuePair(const Message& message)
     return *m_queuePairs.emplace(key, std::move(pair)).first->second;
 }
 
+RoceNic& PacketNetwork::GetNic(const QueuePair& queuePair) const
+{
+    return static_cast<RoceNic&>(*m_devices[std::get<0>(queuePair.GetKey()).Get()]);
+}
+
 void PacketNetwork::Send(const Message& message, DeliveredCallback delivered)
 {
-    NS_ASSERT_MSG(message.bytes > 0, "a message has bytes");
+    if (message.bytes == 0)
+    {
+        throw std::logic_error("a message without bytes");
+    }
     QueuePair& pair = GetQueuePair(message);
     RoceMessage entry;
     entry.message = message;
@@ -325,9 +333,12 @@ void PacketNetwork::Flush()
     for (Entry& entry : entries)
     {
         QueuePair& pair = *entry.queuePair;
-        Ptr<RoceDevice> nic = m_devices[std::get<0>(pair.GetKey()).Get()];
         pair.Append(std::move(entry.message));
-        static_cast<RoceNic&>(*nic).Activate(pair, now);
+        GetNic(pair).Activate(pair, now);
+    }
+    for (Entry& entry : entries)
+    {
+        GetNic(*entry.queuePair).Wake(*entry.queuePair, now);
     }
 }
 

@@ -19,6 +19,8 @@ namespace ns3
 namespace echo
 {
 
+class RoceNic;
+
 /**
  * Packet fidelity: serves messages between NICs by RoCEv2 queue pairs over the topology's fabric
  * (NICs, leaf, spine and core switches), each an ns-3 node with RocePorts.
@@ -96,6 +98,8 @@ class PacketNetwork : public NetworkModel
     void MakeLinks();
     QueuePair& GetQueuePair(const Message& message);
     std::vector<RocePort*> MakeRoute(DeviceId source, DeviceId destination, uint64_t label) const;
+    /** @return the NIC that a queue pair sends by */
+    RoceNic& GetNic(const QueuePair& queuePair) const;
     void OnDelivered(QueuePair& queuePair, int64_t now);
     void FlushSoon();
     /** Tells deliveries, then lets new messages into their queue pairs. */

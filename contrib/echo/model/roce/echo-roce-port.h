@@ -185,10 +185,10 @@ class RocePort : public NetDevice
         return packet;
     }
 
-    /** One more source of data waits for this port (NICs); starts it if the port is idle. */
-    void AddWaiting(int64_t now);
+    /** Something may wait for this port: starts it if the port is idle. */
+    void Wake(int64_t now);
 
-    /** Changes the number of waiting sources from inside PullData. */
+    /** NICs: how many sources of data wait for this port. */
     void SetWaiting(uint32_t sources)
     {
         m_waiting = sources;
