@@ -148,8 +148,9 @@ TEST(Case5, TopologyMatters)
             "]\n      streams:\n        net:\n          - {batch: [{send: 64MiB, to: " + peer +
             "}, {receive: 64MiB, from: " + peer + "}]}\n";
     }
-    const std::string narrow = "{type: leaf-spine, leaves: 2, hosts_per_leaf: 4, spines: 1, uplinks: 1, "
-                               "link_rate: 100Gbps, link_delay: 1us}";
+    const std::string narrow =
+        "{type: leaf-spine, leaves: 2, hosts_per_leaf: 4, spines: 1, uplinks: 1, "
+        "link_rate: 100Gbps, link_delay: 1us}";
     for (const auto& fidelity : ALL_FIDELITIES)
     {
         const CapturedRun wide = RunText(Header(fidelity, "{}") + CaseCluster(8) + programs);
@@ -170,6 +171,15 @@ TEST(Case5, TopologyMatters)
             ExpectNoLinkAboveFull(tight);
         }
     }
+    // DCQCN takes longer while its rates recover, loses nothing and names itself.
+    const CapturedRun dcqcn =
+        RunText(Header("packet", "{}") + "network: {congestion_control: dcqcn}\n" +
+                CaseCluster(8, narrow) + programs);
+    ASSERT_EQ(dcqcn.error, "");
+    EXPECT_GE(Milliseconds(dcqcn.run.stepTime), 21.475);
+    EXPECT_EQ(dcqcn.run.congestionControl, "dcqcn");
+    EXPECT_EQ(dcqcn.run.drops, 0u);
+    EXPECT_GT(dcqcn.run.ecnMarks, 0u);
     for (const std::string& fabric : {std::string("{type: single-switch}"), narrow})
     {
         const CapturedRun compute =

@@ -112,13 +112,28 @@ TEST(Placement, NicPairStaysOnTheReceiversRail)
     EXPECT_FALSE(Placement::Linear(none, 2).GetNicPair(RankId(0), RankId(1)).first.IsValid());
 }
 
-TEST(Placement, DescribeFoldsLongLists)
+TEST(Placement, DescribeFoldsHostsAlike)
 {
+    auto topology = Build("SingleSwitch", 5, {4, 4, "nvswitch", "100Gbps"});
+    EXPECT_EQ(Placement::Linear(topology, 18).Describe(),
+              "ranks 0-15 on host0-host3 (gpu0-gpu3 each), ranks 16-17 on host4 (gpu0-gpu1)");
+    EXPECT_EQ(Placement::RoundRobin(topology, 7).Describe(),
+              "ranks 0-4 on host0-host4 (gpu0 each), rank 5 on host0 (gpu1), rank 6 on host1 "
+              "(gpu1)");
+}
+
+TEST(Placement, DescribeShortensLongLists)
+{
+    // Every second host: 50 parts; 16 shown, 33 left out, the last shown.
     auto topology = Build("SingleSwitch", 100);
-    const std::string text = Placement::Linear(topology, 100).Describe();
-    // 16 shown, 83 folded, the last shown.
+    std::vector<DeviceId> gpus;
+    for (uint32_t host = 0; host < 100; host += 2)
+    {
+        gpus.push_back(topology->GetGpus(HostId(host))[0]);
+    }
+    const std::string text = Placement(topology, gpus).Describe();
     EXPECT_THAT(text,
-                HasSubstr("rank 15 on host15 (gpu0), ... (83 more), rank 99 on host99 (gpu0)"));
+                HasSubstr("rank 15 on host30 (gpu0), ... (33 more), rank 49 on host98 (gpu0)"));
     EXPECT_LT(text.size(), 600u);
 }
 

@@ -312,10 +312,11 @@ TEST(SummarySinkTest, KeepsTheHottestLinks)
     RunRecord run;
     run.stepTime = MicroSeconds(2); // room for 2000 bytes
     sink.OnRun(run);
-    const auto& hottest = sink.GetSummary().hottestLinks;
-    ASSERT_EQ(hottest.size(), 20u);
+    const auto& hottest = sink.GetSummary().hottestFabricLinks;
+    ASSERT_EQ(hottest.size(), 12u);
+    EXPECT_EQ(sink.GetSummary().hottestHostLinks.size(), 0u);
     EXPECT_EQ(hottest.front().wireBytes, 999u);
-    EXPECT_EQ(hottest.back().wireBytes, 980u);
+    EXPECT_EQ(hottest.back().wireBytes, 988u);
     EXPECT_DOUBLE_EQ(MeanUtilization(hottest.front(), run.stepTime), 0.4995);
     EXPECT_EQ(sink.GetSummary().bytesOnWire, 999u * 1000 / 2);
 }

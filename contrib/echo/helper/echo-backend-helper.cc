@@ -78,6 +78,7 @@ EchoBackendHelper::EchoBackendHelper(const Cluster& cluster,
         Ptr<WhiteBoxCostModel> whiteBox = CreateObject<WhiteBoxCostModel>();
         whiteBox->SetProfile(std::make_shared<const MachineProfile>(
             ReadProfile(YamlNode::LoadFile(settings.profile))));
+        whiteBox->SetFallback(derived);
         m_costModel = whiteBox;
         Ptr<NcclSelector> nccl = CreateObject<NcclSelector>();
         nccl->SetCostModel(whiteBox);

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 #include <chrono>
+#include <iomanip>
 #include <iostream>
 #include <memory>
 
@@ -101,6 +102,16 @@ int RunCommand::Run()
     RecordSink& sink = writes ? static_cast<RecordSink&>(*writer) : *summary;
     sink.OnRun(run);
     std::cout << FormatSummary(writes ? writer->GetSummary() : summary->GetSummary());
+    if (const Time measured = runner.GetScenario().measuredSpan; measured.IsStrictlyPositive())
+    {
+        const double error = static_cast<double>(run.stepTime.GetPicoSeconds()) /
+                                 static_cast<double>(measured.GetPicoSeconds()) -
+                             1;
+        std::cout << "\nMeasured step: " << FormatTime(measured) << "; simulated "
+                  << FormatTime(run.stepTime) << " (" << std::showpos << std::fixed
+                  << std::setprecision(1) << 100 * error << " %)\n"
+                  << std::noshowpos;
+    }
     if (writes)
     {
         writer->Finish();

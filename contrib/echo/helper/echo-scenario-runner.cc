@@ -93,7 +93,13 @@ ScenarioRunner::ScenarioRunner(Scenario scenario) : m_scenario(std::move(scenari
     const WorkloadHealth health(*m_scenario.workload);
     m_healthReport = health.ToString();
     m_warnings = health.GetWarnings();
+    m_warnings.insert(m_warnings.end(), m_scenario.warnings.begin(), m_scenario.warnings.end());
     m_compute = MakeComputeModel(m_scenario, m_warnings);
+    if (!m_scenario.measuredTransfers.empty())
+    {
+        m_warnings.push_back("communication takes its recorded times (measured-transfer): this "
+                             "checks the replay and predicts nothing");
+    }
 }
 
 RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
@@ -106,7 +112,10 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
     Ptr<TrainingJob> job = CreateObject<TrainingJob>();
     Progress observed(&totals, [&] { return job->GetProgress(); });
     EchoBackendHelper helper(m_scenario.cluster, m_placement, MakeBackendSettings(m_scenario));
-    Ptr<CollectiveBackend> backend = helper.Create(fidelity, policy, &observed);
+    Ptr<CollectiveBackend> backend =
+        m_scenario.measuredTransfers.empty()
+            ? helper.Create(fidelity, policy, &observed)
+            : MakeMeasuredBackend(m_scenario, helper, m_placement, &observed);
 
     Ptr<ConstantSlowdown> slowdown;
     if (m_scenario.slowdown > 1)

@@ -5,6 +5,7 @@
 #include "ns3/double.h"
 #include "ns3/echo-compute-profile-reader.h"
 #include "ns3/echo-error.h"
+#include "ns3/echo-measured-backend.h"
 #include "ns3/echo-recorded-compute-model.h"
 #include "ns3/echo-roofline-compute-model.h"
 #include "ns3/echo-yaml.h"
@@ -57,6 +58,20 @@ BackendSettings MakeBackendSettings(const Scenario& scenario)
     settings.collective = scenario.collective;
     settings.network = scenario.network;
     return settings;
+}
+
+Ptr<CollectiveBackend> MakeMeasuredBackend(const Scenario& scenario,
+                                           const EchoBackendHelper& helper,
+                                           PlacementPtr placement,
+                                           RecordSink* sink)
+{
+    Ptr<MeasuredBackend> backend = CreateObject<MeasuredBackend>();
+    for (const auto& transfer : scenario.measuredTransfers)
+    {
+        backend->SetDuration(transfer.group, transfer.sequence, transfer.duration);
+    }
+    backend->Prepare(std::move(placement), helper.GetSelector(), sink);
+    return backend;
 }
 
 namespace

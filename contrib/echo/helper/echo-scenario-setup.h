@@ -26,6 +26,16 @@ PlacementPtr MakeScenarioPlacement(const Scenario& scenario);
 BackendSettings MakeBackendSettings(const Scenario& scenario);
 
 /**
+ * @return the back end of a scenario that replays measured transfers, prepared
+ * @param helper gives the selector
+ * @param sink gets collectives; outlives the back end
+ */
+Ptr<CollectiveBackend> MakeMeasuredBackend(const Scenario& scenario,
+                                           const EchoBackendHelper& helper,
+                                           PlacementPtr placement,
+                                           RecordSink* sink);
+
+/**
  * @param[out] warnings gets a sentence if efficiencies of another GPU are used
  * @throws InputError if the compute profile cannot be read, or if there is none and an operator
  *         has no duration of its own; UnsupportedError if the GPU lacks a figure that it needs

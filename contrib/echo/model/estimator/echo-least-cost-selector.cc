@@ -37,9 +37,11 @@ CollectiveChoice LeastCostSelector::Select(const CollectiveSpec& spec,
     plan.layout = std::make_shared<const GroupLayout>(layout);
     plan.choice = first;
     const Time firstTime = m_model->Estimate(plan).GetTotal();
-    plan.choice.algorithm = first.algorithm == CollectiveAlgorithmKind::RING
-                                ? CollectiveAlgorithmKind::TREE
-                                : CollectiveAlgorithmKind::RING;
+    CollectiveSpec other = spec; // its chunk may be another one
+    other.algorithm = first.algorithm == CollectiveAlgorithmKind::RING
+                          ? CollectiveAlgorithmKind::TREE
+                          : CollectiveAlgorithmKind::RING;
+    plan.choice = m_inner->Select(other, layout);
     return m_model->Estimate(plan).GetTotal() < firstTime ? plan.choice : first;
 }
 

@@ -91,14 +91,13 @@ bool GoesUp(const CollectivePlan& plan, size_t index)
 }
 
 void FillRates(GeometryEdge& edge,
-               bool up,
                const PortId* begin,
                const PortId* end,
                const PortUses& uses,
                const Topology& topology)
 {
     edge.rate = INFINITY;
-    edge.aloneRate = INFINITY;
+    edge.firstRate = INFINITY;
     double slowest = 0;
     for (const PortId* port = begin; port != end; ++port)
     {
@@ -106,11 +105,14 @@ void FillRates(GeometryEdge& edge,
         const PortUse& use = uses.at(port->Get());
         edge.delayUs += Microseconds(topology.DelayOf(*port));
         edge.rate = std::min(edge.rate, rate / use.all);
-        edge.aloneRate = std::min(edge.aloneRate, rate / (up ? use.upwards : use.all));
+        // A link has the two trees of a channel; the first pieces of one are on it at a time.
+        const uint32_t channels = std::max((use.upwards + 1) / 2, 1u);
+        edge.firstRate = std::min(edge.firstRate, rate / channels);
         edge.hopUsPerByte += 1 / rate;
         slowest = std::max(slowest, 1 / rate);
     }
     edge.hopUsPerByte -= slowest;
+    edge.aloneRate = 1 / slowest;
 }
 
 void FillLoads(PlanGeometry& geometry, const PortUses& uses, const Topology& topology)
@@ -119,11 +121,66 @@ void FillLoads(PlanGeometry& geometry, const PortUses& uses, const Topology& top
     {
         const PortId port(number);
         const double load = use.all / BytesPerMicrosecond(topology.RateOf(port));
-        double& most = topology.IsFabricLink(Topology::LinkOf(port)) ? geometry.interLoadUsPerByte
-                                                                     : geometry.intraLoadUsPerByte;
+        const bool inter = topology.IsFabricLink(Topology::LinkOf(port));
+        double& most = inter ? geometry.interLoadUsPerByte : geometry.intraLoadUsPerByte;
         most = std::max(most, load);
     }
 }
+
+/**
+ * Rounds that an all-to-all has in flight (PairwiseAlgorithm): a round is the distance in the ring
+ * order of channel 0. A window of rounds loads some links more than the whole does on average.
+ */
+class WindowLoads
+{
+  public:
+    WindowLoads(const GroupLayout& layout, uint32_t inFlight)
+        : m_inFlight(inFlight), m_position(layout.GetRanks())
+    {
+        uint32_t position = 0;
+        for (const auto& host : layout.hosts)
+        {
+            for (const uint32_t member : host)
+            {
+                m_position[member] = position++;
+            }
+        }
+        m_windows.resize((position + inFlight - 2) / inFlight);
+    }
+
+    void Add(uint32_t source, uint32_t destination, const std::vector<PortId>& path)
+    {
+        const auto ranks = static_cast<uint32_t>(m_position.size());
+        const uint32_t round = (m_position[destination] + ranks - m_position[source]) % ranks;
+        PortUses& uses = m_windows[(round - 1) / m_inFlight];
+        for (const PortId port : path)
+        {
+            ++uses[port.Get()].all;
+        }
+    }
+
+    /** @return the busiest link's time for a byte a connection, summed over windows */
+    double GetSum(const Topology& topology) const
+    {
+        double sum = 0;
+        for (const PortUses& uses : m_windows)
+        {
+            double most = 0;
+            for (const auto& [number, use] : uses) // order does not matter: a maximum
+            {
+                const PortId port(number);
+                most = std::max(most, use.all / BytesPerMicrosecond(topology.RateOf(port)));
+            }
+            sum += most;
+        }
+        return sum;
+    }
+
+  private:
+    uint32_t m_inFlight;
+    std::vector<uint32_t> m_position; //!< by member
+    std::vector<PortUses> m_windows;
+};
 
 /** All-to-all: loads and the longest ways only, as there are ranks squared connections. */
 PlanGeometry MakePairGeometry(const CollectivePlan& plan, const Router& router)
@@ -135,6 +192,7 @@ PlanGeometry MakePairGeometry(const CollectivePlan& plan, const Router& router)
     geometry.fabricCounted = walkAll;
     PortUses uses;
     PathBook book(plan, router);
+    WindowLoads windows(*plan.layout, 8);
     // Of many ranks the first goes to all, and all go to it: by symmetry its ports are like others.
     for (uint32_t source = 0; source < ranks; ++source)
     {
@@ -157,6 +215,10 @@ PlanGeometry MakePairGeometry(const CollectivePlan& plan, const Router& router)
             }
             (inter ? geometry.longestInterUs : geometry.longestIntraUs) =
                 std::max(inter ? geometry.longestInterUs : geometry.longestIntraUs, delay);
+            if (inter && walkAll)
+            {
+                windows.Add(source, destination, book.GetLast());
+            }
             if (inter)
             {
                 geometry.interHopUsPerByte = std::max(geometry.interHopUsPerByte, hops - slowest);
@@ -172,6 +234,7 @@ PlanGeometry MakePairGeometry(const CollectivePlan& plan, const Router& router)
         }
     }
     FillLoads(geometry, uses, topology);
+    geometry.interWindowUsPerByte = windows.GetSum(topology);
     if (!walkAll)
     {
         // A host's NICs carry what its members exchange with all others.
@@ -188,6 +251,7 @@ PlanGeometry MakePairGeometry(const CollectivePlan& plan, const Router& router)
         const double local = layout.maxLocal;
         const double perNic = local / std::max(layout.nicsPerHost, 1u);
         geometry.interLoadUsPerByte = std::ceil(perNic) * (ranks - local) / nicRate;
+        geometry.interWindowUsPerByte = geometry.interLoadUsPerByte;
     }
     return geometry;
 }
@@ -226,9 +290,10 @@ PlanGeometry MakePlanGeometry(const CollectivePlan& plan,
     }
     for (size_t i = 0; i < connections.size(); ++i)
     {
-        FillRates(geometry.edges[i], GoesUp(plan, i), book.Begin(i), book.End(i), uses, topology);
+        FillRates(geometry.edges[i], book.Begin(i), book.End(i), uses, topology);
     }
     FillLoads(geometry, uses, topology);
+    geometry.mixed = geometry.interLoadUsPerByte > 0 && geometry.intraLoadUsPerByte > 0;
     return geometry;
 }
 

@@ -66,12 +66,17 @@ void CountSplits(const CollectivePlan& plan, CostQuery& query)
 
 std::string OutOf(const std::string& found, const std::string& least, const std::string& most)
 {
-    return found + ", calibrated " + (least == most ? "with " + least : least + " to " + most);
+    return found + ", calibrated with " + (least == most ? least : least + " to " + most);
 }
 
 std::string OutOf(uint32_t found, uint32_t least, uint32_t most, const char* what)
 {
     return OutOf(std::to_string(found) + what, std::to_string(least), std::to_string(most));
+}
+
+double ToMicroseconds(Time time)
+{
+    return static_cast<double>(time.GetPicoSeconds()) * 1e-6;
 }
 
 Time FromMicroseconds(double value)
@@ -131,8 +136,15 @@ void WhiteBoxCostModel::SetProfile(MachineProfilePtr profile)
     m_cache.clear();
 }
 
+void WhiteBoxCostModel::SetFallback(Ptr<CostModel> model)
+{
+    m_fallback = model;
+    m_cache.clear();
+}
+
 void WhiteBoxCostModel::DoDispose()
 {
+    m_fallback = nullptr;
     m_cache.clear();
     m_profile = nullptr;
     CostModel::DoDispose();
@@ -174,20 +186,36 @@ std::string WhiteBoxCostModel::ExplainExtrapolation(CollectiveKind kind,
     return "";
 }
 
-CostBreakdown WhiteBoxCostModel::Compute(const GroupShape& shape,
-                                         const CostQuery& query,
-                                         uint64_t bytes) const
+bool WhiteBoxCostModel::UsesFallback(const CollectivePlan& plan) const
 {
-    const CostTerms terms = GetTerms(shape, query);
+    return m_fallback && plan.choice.algorithm == CollectiveAlgorithmKind::PAIRWISE &&
+           !m_profile->FindRange(plan.spec.kind);
+}
+
+CostBreakdown WhiteBoxCostModel::Compute(const CollectivePlan& plan, const GroupShape& shape) const
+{
+    const CostQuery query = QueryOf(plan);
+    CostTerms terms = GetTerms(shape, query);
     CostBreakdown cost;
+    cost.reason = ExplainExtrapolation(query.kind, plan.spec.bytes, shape);
+    cost.extrapolated = !cost.reason.empty();
+    if (UsesFallback(plan))
+    {
+        const CostBreakdown links = m_fallback->Estimate(plan);
+        const double intra = ToMicroseconds(links.intra);
+        const double inter = ToMicroseconds(links.inter);
+        if (intra + inter > terms.intra + terms.inter)
+        {
+            terms.intra = intra;
+            terms.inter = inter;
+        }
+    }
     cost.intra = FromMicroseconds(terms.intra);
     cost.inter = FromMicroseconds(terms.inter);
     cost.reduction = FromMicroseconds(terms.reduction);
     cost.synchronisation = FromMicroseconds(terms.synchronisation);
     // Set-up takes what rounding leaves, so that the total is the rounded total and never falls.
     cost.setup = FromMicroseconds(terms.GetTotal()) - cost.GetTotal();
-    cost.reason = ExplainExtrapolation(query.kind, bytes, shape);
-    cost.extrapolated = !cost.reason.empty();
     return cost;
 }
 
@@ -195,9 +223,9 @@ CostBreakdown WhiteBoxCostModel::Estimate(const CollectivePlan& plan) const
 {
     NS_ABORT_MSG_IF(!m_profile, "WhiteBoxCostModel needs SetProfile before Estimate");
     const GroupShape shape = ShapeOf(*plan.layout);
-    if (plan.spec.kind == CollectiveKind::ALL_TO_ALL_V)
+    if (plan.spec.kind == CollectiveKind::ALL_TO_ALL_V || UsesFallback(plan))
     {
-        return Compute(shape, QueryOf(plan), plan.spec.bytes);
+        return Compute(plan, shape); // depends on more than the key
     }
     const Key key{(uint64_t{static_cast<uint8_t>(plan.spec.kind)} << 48) |
                       (uint64_t{static_cast<uint8_t>(plan.choice.algorithm)} << 40) |
@@ -215,7 +243,7 @@ CostBreakdown WhiteBoxCostModel::Estimate(const CollectivePlan& plan) const
     {
         m_cache.clear();
     }
-    return m_cache.emplace(key, Compute(shape, QueryOf(plan), plan.spec.bytes)).first->second;
+    return m_cache.emplace(key, Compute(plan, shape)).first->second;
 }
 
 } // namespace echo

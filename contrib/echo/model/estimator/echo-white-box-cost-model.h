@@ -30,6 +30,12 @@ class WhiteBoxCostModel : public CostModel
     /** To be called before the first estimate. */
     void SetProfile(MachineProfilePtr profile);
 
+    /**
+     * For grouped sends and receives in a profile that has none measured: their transfer takes at
+     * least what @p model (DerivedCostModel) gives for the links; may be null.
+     */
+    void SetFallback(Ptr<CostModel> model);
+
     MachineProfilePtr GetProfile() const
     {
         return m_profile;
@@ -59,9 +65,11 @@ class WhiteBoxCostModel : public CostModel
         size_t operator()(const Key& key) const;
     };
 
-    CostBreakdown Compute(const GroupShape& shape, const CostQuery& query, uint64_t bytes) const;
+    bool UsesFallback(const CollectivePlan& plan) const;
+    CostBreakdown Compute(const CollectivePlan& plan, const GroupShape& shape) const;
 
     MachineProfilePtr m_profile;                                     //!< constants
+    Ptr<CostModel> m_fallback;                                       //!< of the links
     bool m_issueAsMeasured{true};                                    //!< attribute IssueAsMeasured
     mutable std::unordered_map<Key, CostBreakdown, KeyHash> m_cache; //!< never iterated
 };

@@ -11,13 +11,18 @@ namespace ns3
 namespace echo
 {
 
-std::optional<int64_t> ParseMicroseconds(const std::string& number)
+std::optional<int64_t> ParseFixedPoint(const std::string& number, uint32_t decimals)
 {
     // By hand: a double holds a date in microseconds to a quarter of one only.
+    int64_t unit = 1;
+    for (uint32_t i = 0; i < decimals; ++i)
+    {
+        unit *= 10;
+    }
     size_t at = 0;
     const bool isNegative = !number.empty() && number[0] == '-';
     at += isNegative ? 1 : 0;
-    const int64_t limit = std::numeric_limits<int64_t>::max() / 1000 - 1;
+    const int64_t limit = std::numeric_limits<int64_t>::max() / unit - 1;
     int64_t whole = 0;
     const size_t firstDigit = at;
     for (; at < number.size() && std::isdigit(static_cast<unsigned char>(number[at])); ++at)
@@ -33,27 +38,32 @@ std::optional<int64_t> ParseMicroseconds(const std::string& number)
     {
         return std::nullopt;
     }
-    int64_t nanoseconds = whole * 1000;
+    int64_t value = whole * unit;
     if (at < number.size() && number[at] == '.')
     {
-        int64_t scale = 100;
+        int64_t scale = unit / 10;
         for (++at; at < number.size() && std::isdigit(static_cast<unsigned char>(number[at])); ++at)
         {
-            nanoseconds += (number[at] - '0') * scale;
+            value += (number[at] - '0') * scale;
             scale /= 10;
         }
     }
     if (at != number.size()) // an exponent, or no number
     {
         char* end = nullptr;
-        const double value = std::strtod(number.c_str(), &end);
-        if (*end != '\0' || !(std::abs(value) < static_cast<double>(limit)))
+        const double real = std::strtod(number.c_str(), &end);
+        if (*end != '\0' || !(std::abs(real) < static_cast<double>(limit)))
         {
             return std::nullopt;
         }
-        return static_cast<int64_t>(std::floor(value * 1000));
+        return static_cast<int64_t>(std::floor(real * static_cast<double>(unit)));
     }
-    return isNegative ? -nanoseconds : nanoseconds;
+    return isNegative ? -value : value;
+}
+
+std::optional<int64_t> ParseMicroseconds(const std::string& number)
+{
+    return ParseFixedPoint(number, 3);
 }
 
 std::vector<uint64_t> ParseNumberList(const std::string& text)

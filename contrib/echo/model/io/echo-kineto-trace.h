@@ -137,6 +137,12 @@ enum class TraceFormat : uint8_t
  */
 TraceFormat RecognizeTrace(const std::string& text, const std::string& file);
 
+/**
+ * @return a decimal number times 10^decimals, further digits dropped; none if it is no number or
+ *         does not fit
+ */
+std::optional<int64_t> ParseFixedPoint(const std::string& number, uint32_t decimals);
+
 /** @return nanoseconds of a decimal number of microseconds, rounded down to a nanosecond */
 std::optional<int64_t> ParseMicroseconds(const std::string& number);
 

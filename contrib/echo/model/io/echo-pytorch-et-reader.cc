@@ -283,7 +283,8 @@ Node ReadNode(json::object fields)
             {
                 const std::string_view partKey = part.unescaped_key();
                 json::value shapes = part.value();
-                node.outputElements = partKey == "shapes" ? FirstElements(shapes) : node.outputElements;
+                node.outputElements =
+                    partKey == "shapes" ? FirstElements(shapes) : node.outputElements;
             }
         }
         else if (key == "attrs" && IsType(value, json::json_type::array))

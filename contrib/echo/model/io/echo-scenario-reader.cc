@@ -3,8 +3,16 @@
 
 #include "echo-cluster-reader.h"
 #include "echo-generator-reader.h"
+#include "echo-graph-reader.h"
+#include "echo-import-reader.h"
 #include "echo-workload-reader.h"
 
+#include "ns3/echo-units.h"
+
+#include "ns3/echo-stage-parameters.h"
+#include "ns3/echo-transformer-generator.h"
+
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 
@@ -60,10 +68,9 @@ CollectiveSettings ReadCollective(const YamlNode& node)
 NetworkSettings ReadNetwork(const YamlNode& node)
 {
     NetworkSettings settings;
-    settings.mtuBytes = node.GetBytes("mtu", settings.mtuBytes);
-    if (settings.mtuBytes < 64 || settings.mtuBytes > 65536)
+    if (node.Has("mtu"))
     {
-        node.Get("mtu").Fail("'" + node.Get("mtu").AsString() + "'", "64 B to 64 KiB");
+        settings.mtuBytes = node.Get("mtu").Parse<uint64_t>(ParseMtu);
     }
     settings.congestionControl =
         OneOf(node, "congestion_control", settings.congestionControl, {"none", "dcqcn"});
@@ -157,13 +164,62 @@ Cluster ReadClusterKey(const YamlNode& root, uint32_t hosts)
     return ReadCluster(node, hosts);
 }
 
+/**
+ * @return ranks of a job whose file does not say: a generated plan that names its data parallelism
+ *         has as many as its degrees multiply to, all else uses every GPU
+ */
+int64_t DefaultRanks(const YamlNode& root, int64_t gpus)
+{
+    const YamlNode workload = root.Get("workload");
+    if (!workload.Has("generate") || !workload.Get("generate").Has("parallel"))
+    {
+        return gpus;
+    }
+    const YamlNode parallel = workload.Get("generate").Get("parallel");
+    if (!parallel.Has("dp"))
+    {
+        return gpus;
+    }
+    int64_t ranks = 1;
+    for (const char* degree : {"tp", "cp", "dp", "pp"})
+    {
+        ranks *= parallel.GetInteger(degree, 1, 1, MAX_COUNT);
+        ranks = std::min(ranks, MAX_COUNT);
+    }
+    return ranks;
+}
+
 void ReadWorkloadKey(const YamlNode& root, uint32_t ranks, Scenario& scenario)
 {
     const YamlNode node = root.Get("workload");
     node.RequireMap();
-    if (node.Has("generate"))
+    if (node.Has("import") || node.Has("graph"))
     {
-        scenario.workload = GenerateWorkload(node.Get("generate"), ranks);
+        // Their files say how many ranks there are.
+        if (node.Has("import"))
+        {
+            ReadImport(node.Get("import"), scenario);
+        }
+        else
+        {
+            scenario.workload = ReadExecutionGraphs(node.ResolvePath(node.Get("graph").AsString()));
+        }
+        node.RefuseUnknownKeys();
+        if (root.Has("ranks") && ranks != scenario.workload->GetRankCount())
+        {
+            root.Get("ranks").Fail("'" + root.Get("ranks").AsString() + "'",
+                                   std::to_string(scenario.workload->GetRankCount()) +
+                                       ", as the files have");
+        }
+    }
+    else if (node.Has("generate"))
+    {
+        const TrainingPlan plan = ReadTrainingPlan(node.Get("generate"), ranks);
+        scenario.workload = GenerateTransformer(plan, ranks);
+        if (const std::string warning = CheckMemory(plan, scenario.cluster.gpu); !warning.empty())
+        {
+            scenario.warnings.push_back(warning);
+        }
         node.RefuseUnknownKeys();
     }
     else
@@ -250,8 +306,9 @@ Scenario ReadScenario(YamlNode root, const ScenarioOverrides& overrides)
     const size_t gpus = scenario.cluster.topology->GetDevices(DeviceRole::GPU).size();
     const uint32_t ranks = static_cast<uint32_t>(root.GetInteger(
         "ranks",
-        scenario.placementGpus.empty() ? static_cast<int64_t>(gpus)
-                                       : static_cast<int64_t>(scenario.placementGpus.size()),
+        DefaultRanks(root,
+                     static_cast<int64_t>(
+                         scenario.placementGpus.empty() ? gpus : scenario.placementGpus.size())),
         1,
         MAX_COUNT));
     ReadModels(root, scenario);
@@ -277,7 +334,23 @@ Scenario ReadScenario(YamlNode root, const ScenarioOverrides& overrides)
     }
     ReadWorkloadKey(root, ranks, scenario);
     root.RefuseUnknownKeys();
+    if (!scenario.measuredTransfers.empty() && scenario.fidelity != Fidelity::ANALYTICAL)
+    {
+        root.Get("workload")
+            .Fail("communication: measured-transfer",
+                  "fidelity: analytical with it, as nothing is simulated");
+    }
     return scenario;
+}
+
+uint64_t ParseMtu(const std::string& text)
+{
+    const uint64_t bytes = ParseBytes(text);
+    if (bytes < 64 || bytes > 65536)
+    {
+        throw InputError(SourceLocation{}, "'" + text + "'", "from 64 B to 64 KiB");
+    }
+    return bytes;
 }
 
 } // namespace echo

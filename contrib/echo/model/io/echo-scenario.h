@@ -6,6 +6,7 @@
 #include "ns3/echo-enums.h"
 #include "ns3/echo-fidelity-rule.h"
 #include "ns3/echo-workload-graph.h"
+#include "ns3/nstime.h"
 
 #include <cstdint>
 #include <string>
@@ -29,9 +30,9 @@ struct CollectiveSettings
 /** The packet level's main settings; all others are attributes. */
 struct NetworkSettings
 {
-    uint64_t mtuBytes{4096};                //!< payload of a full packet
-    std::string congestionControl{"dcqcn"}; //!< "none" or "dcqcn"
-    bool pfc{true};                         //!< lossless
+    uint64_t mtuBytes{4096};               //!< payload of a full packet
+    std::string congestionControl{"none"}; //!< "none" or "dcqcn"
+    bool pfc{true};                        //!< lossless
 };
 
 /** How hybrid fidelity divides communications among models. */
@@ -41,6 +42,14 @@ struct HybridSettings
     std::string contended{"auto"};       //!< model of what is contended: "packet", "flow", "auto"
     std::vector<FidelityRule> rules;     //!< of the policy "rules"
     uint64_t packetHopBudget{100000000}; //!< "auto" takes flow above so many packet-hops
+};
+
+/** The time of one collective of a recording from its last join to its end. */
+struct MeasuredTransfer
+{
+    GroupId group;
+    uint32_t sequence{0}; //!< the how-manieth of its group
+    Time duration;
 };
 
 /** A run as a file describes it: everything that the result depends on. */
@@ -54,7 +63,11 @@ struct Scenario
     std::string placementOrder{"linear"}; //!< "linear" or "round-robin"
     std::vector<DeviceId> placementGpus;  //!< GPU of each rank, if listed
     WorkloadGraphPtr workload;
-    std::string workloadReport; //!< health report of an imported workload, else empty
+    std::vector<std::string> warnings; //!< what looks wrong but can run, a sentence each
+    std::string workloadReport;        //!< health report of an imported workload, else empty
+    Time measuredSpan; //!< imported: the step as recorded, latest end less earliest start; else 0
+    /// Collectives take these times instead of being simulated (a check of a replay); else empty.
+    std::vector<MeasuredTransfer> measuredTransfers;
     CollectiveSettings collective;
     NetworkSettings network;
     HybridSettings hybrid;

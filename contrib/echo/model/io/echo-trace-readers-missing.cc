@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Compiled where simdjson is missing; else the readers of traces.
+#include "echo-graph-reader.h"
 #include "echo-kineto-trace.h"
 #include "echo-pytorch-et-reader.h"
 
@@ -13,7 +14,8 @@ namespace
 
 [[noreturn]] void Fail(const std::string& file)
 {
-    throw UnsupportedError(file + ": found a trace of PyTorch, but Echo was built without simdjson");
+    throw UnsupportedError(
+        file + ": found a trace or an execution graph, but Echo was built without simdjson");
 }
 
 } // namespace
@@ -31,6 +33,11 @@ TraceFormat RecognizeTrace(const std::string& /*text*/, const std::string& file)
 ExecutionTrace ReadExecutionTrace(const std::string& /*text*/, const std::string& file)
 {
     Fail(file);
+}
+
+WorkloadGraphPtr ReadExecutionGraphs(const std::string& folder)
+{
+    Fail(folder);
 }
 
 } // namespace echo

@@ -144,14 +144,18 @@ void HtmlReport::WriteLinks(JsonWriter& json, const RunSummary& summary) const
 {
     json.Member("links_used", m_links.size());
     json.Key("links").BeginArray();
-    for (const auto& link : summary.hottestLinks)
+    for (const auto* links : {&summary.hottestFabricLinks, &summary.hottestHostLinks})
     {
-        json.BeginObject().Member("from", link.from).Member("to", link.to);
-        json.Member("rate_GBps", GigabytesPerSecond(link.rate)).Member("bytes", link.wireBytes);
-        json.Member("utilisation", MeanUtilization(link, summary.run.stepTime));
-        json.Member("peak", link.peakRate).Member("queue", link.maxQueueBytes);
-        json.Member("marks", link.ecnMarks).Member("pauses", link.pauses);
-        json.Member("paused_us", link.paused).Member("drops", link.drops).EndObject();
+        for (const auto& link : *links)
+        {
+            json.BeginObject().Member("from", link.from).Member("to", link.to);
+            json.Member("fabric", IsFabricLink(link));
+            json.Member("rate_GBps", GigabytesPerSecond(link.rate)).Member("bytes", link.wireBytes);
+            json.Member("utilisation", MeanUtilization(link, summary.run.stepTime));
+            json.Member("peak", link.peakRate).Member("queue", link.maxQueueBytes);
+            json.Member("marks", link.ecnMarks).Member("pauses", link.pauses);
+            json.Member("paused_us", link.paused).Member("drops", link.drops).EndObject();
+        }
     }
     json.EndArray();
 }

@@ -21,7 +21,6 @@ namespace
 
 constexpr double INTERVAL_SECONDS = 0.2; //!< between two looks of the line
 constexpr double QUIET_SECONDS = 1.0;    //!< short runs show nothing
-constexpr uint32_t POLLS_PER_LOOK = 64;
 
 double SteadySeconds()
 {
@@ -84,7 +83,7 @@ Progress::~Progress()
 
 void Progress::Poll(Time simulated)
 {
-    if (!m_write || ++m_polls % POLLS_PER_LOOK != 0)
+    if (!m_write)
     {
         return;
     }

@@ -45,7 +45,7 @@ class Progress : public RecordSink
 
     /**
      * Looks whether it is time to show the line again (at most five times a second); for work that
-     * goes on long without records. Cheap: the clock is read at every 64th call.
+     * goes on long without records.
      */
     void Poll(Time simulated);
     /** Clears the line, so that other text may follow; it comes back with the next record. */
@@ -60,8 +60,7 @@ class Progress : public RecordSink
     WriteFunction m_write; //!< empty: nothing is shown
     double m_begin{0};     //!< clock at the start
     double m_shown{0};     //!< clock when the line was last shown
-    uint32_t m_polls{0};
-    size_t m_width{0}; //!< characters of the line on the terminal
+    size_t m_width{0};     //!< characters of the line on the terminal
 };
 
 /** @return @p seconds as "12 s", "3 min 05 s" or "2 h 07 min" */

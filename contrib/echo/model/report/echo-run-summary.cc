@@ -26,7 +26,8 @@ enum RecordTag : uint64_t
     RUN_TAG,
 };
 
-constexpr size_t HOTTEST_LINKS = 20;
+constexpr size_t HOTTEST_FABRIC_LINKS = 12;
+constexpr size_t HOTTEST_HOST_LINKS = 8;
 
 } // namespace
 
@@ -143,25 +144,27 @@ void SummarySink::OnLink(const LinkRecord& record)
     m_summary.drops += record.drops;
     m_summary.pauses += record.pauses;
     m_summary.ecnMarks += record.ecnMarks;
-    m_summary.hottestLinks.push_back(record);
-    if (m_summary.hottestLinks.size() >= 4 * HOTTEST_LINKS)
+    auto& hottest =
+        IsFabricLink(record) ? m_summary.hottestFabricLinks : m_summary.hottestHostLinks;
+    const size_t limit = IsFabricLink(record) ? HOTTEST_FABRIC_LINKS : HOTTEST_HOST_LINKS;
+    hottest.push_back(record);
+    if (hottest.size() >= 8 * limit)
     {
-        SelectLinks();
+        SelectLinks(hottest, limit);
     }
 }
 
-void SummarySink::SelectLinks()
+void SummarySink::SelectLinks(std::vector<LinkRecord>& links, size_t limit)
 {
     // The step time is not known yet, and not needed: it is the same for all.
-    auto& links = m_summary.hottestLinks;
     std::sort(links.begin(), links.end(), [](const LinkRecord& a, const LinkRecord& b) {
         const double loadA = static_cast<double>(a.wireBytes) / BytesPerSecond(a.rate);
         const double loadB = static_cast<double>(b.wireBytes) / BytesPerSecond(b.rate);
         return loadA != loadB ? loadA > loadB : a.port < b.port;
     });
-    if (links.size() > HOTTEST_LINKS)
+    if (links.size() > limit)
     {
-        links.resize(HOTTEST_LINKS);
+        links.resize(limit);
     }
 }
 
@@ -212,7 +215,8 @@ void SummarySink::OnRun(const RunRecord& record)
         m_summary.pauses = record.pauses;
         m_summary.ecnMarks = record.ecnMarks;
     }
-    SelectLinks();
+    SelectLinks(m_summary.hottestFabricLinks, HOTTEST_FABRIC_LINKS);
+    SelectLinks(m_summary.hottestHostLinks, HOTTEST_HOST_LINKS);
     SortTotals();
     AddWarnings();
     m_summary.fingerprint = m_fingerprint.ToString();

@@ -61,7 +61,8 @@ struct RunSummary
     uint64_t contended{0};                   //!< collectives
     uint64_t uncoupled{0};                   //!< collectives
     std::vector<CollectiveTotals> totals;    //!< longest sum of durations first
-    std::vector<LinkRecord> hottestLinks;    //!< most utilised first, at most 20
+    std::vector<LinkRecord> hottestFabricLinks; //!< between hosts, most utilised first, at most 12
+    std::vector<LinkRecord> hottestHostLinks;   //!< inside hosts, most utilised first, at most 8
 
     // Sums over links.csv where there are links, else what the run counted.
     uint64_t bytesOnWire{0}; //!< over links between hosts
@@ -112,7 +113,7 @@ class SummarySink : public RecordSink
     };
 
     void SortTotals();
-    void SelectLinks();
+    static void SelectLinks(std::vector<LinkRecord>& links, size_t limit);
     void AddWarnings();
 
     RunSummary m_summary;

@@ -18,7 +18,8 @@ namespace
 {
 
 constexpr size_t SHOWN_TOTALS = 16;
-constexpr size_t SHOWN_LINKS = 5;
+constexpr size_t SHOWN_FABRIC_LINKS = 4;
+constexpr size_t SHOWN_HOST_LINKS = 2;
 constexpr size_t SHOWN_WARNINGS = 20;
 
 std::string Plural(uint64_t count, const std::string& noun)
@@ -26,11 +27,16 @@ std::string Plural(uint64_t count, const std::string& noun)
     return FormatCount(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
+std::string ShownTime(Time time)
+{
+    return time.IsZero() ? "0" : FormatTime(time);
+}
+
 std::string FormatHead(const RunSummary& s)
 {
     return FormatLabel(s.run.scenario, 60) + ": " + Plural(s.run.ranks, "rank") + " on " +
            Plural(s.run.hosts, "host") + ", " + ToString(s.run.fidelity) + " fidelity, seed " +
-           std::to_string(s.run.seed) + "\n\nStep time " + FormatTime(s.run.stepTime) + "\n";
+           std::to_string(s.run.seed) + "\n\nStep time " + ShownTime(s.run.stepTime) + "\n";
 }
 
 std::string FormatParts(const RunSummary& s)
@@ -42,9 +48,9 @@ std::string FormatParts(const RunSummary& s)
     const double step = s.run.stepTime.GetDouble();
     const auto add = [&](const std::string& name, const RankStatistic& part) {
         table.Add({name,
-                   FormatTime(part.mean),
+                   ShownTime(part.mean),
                    FormatPercent(part.mean.GetDouble(), step),
-                   FormatTime(part.largest)});
+                   ShownTime(part.largest)});
     };
     add("compute", s.compute);
     add("exposed communication", s.exposedCommunication);
@@ -99,9 +105,9 @@ std::string FormatTotals(const RunSummary& s)
                    ToString(t.fidelity),
                    FormatCount(t.count),
                    FormatBytes(t.bytes / t.count),
-                   FormatTime(PicoSeconds(t.duration.GetPicoSeconds() / count)),
-                   FormatTime(t.longest),
-                   FormatTime(PicoSeconds(t.waiting.GetPicoSeconds() / count)),
+                   ShownTime(PicoSeconds(t.duration.GetPicoSeconds() / count)),
+                   ShownTime(t.longest),
+                   ShownTime(PicoSeconds(t.waiting.GetPicoSeconds() / count)),
                    FormatFixed(RateGBps(t.busBytes, t.duration), 2),
                    FormatFlags(t)});
     }
@@ -116,27 +122,28 @@ std::string FormatTotals(const RunSummary& s)
 
 std::string FormatLinks(const RunSummary& s)
 {
-    if (s.hottestLinks.empty())
-    {
-        return "";
-    }
     TextTable table({{"busiest links", TextTable::LEFT},
                      {"rate GB/s", TextTable::RIGHT},
                      {"used of step", TextTable::RIGHT},
                      {"peak", TextTable::RIGHT},
                      {"bytes", TextTable::RIGHT},
                      {"largest queue", TextTable::RIGHT}});
-    for (size_t i = 0; i < std::min(SHOWN_LINKS, s.hottestLinks.size()); ++i)
-    {
-        const LinkRecord& link = s.hottestLinks[i];
-        table.Add({FormatLabel(link.from, 24) + " -> " + FormatLabel(link.to, 24),
-                   FormatFixed(GigabytesPerSecond(link.rate), 1),
-                   FormatPercent(MeanUtilization(link, s.run.stepTime), 1),
-                   FormatPercent(link.peakRate, 1),
-                   FormatBytes(link.wireBytes),
-                   link.maxQueueBytes > 0 ? FormatBytes(link.maxQueueBytes) : "-"});
-    }
-    return "\n" + table.ToString();
+    const auto add = [&](const std::vector<LinkRecord>& links, size_t limit) {
+        for (size_t i = 0; i < std::min(limit, links.size()); ++i)
+        {
+            const LinkRecord& link = links[i];
+            table.Add({FormatLabel(link.from, 24) + " -> " + FormatLabel(link.to, 24),
+                       FormatFixed(GigabytesPerSecond(link.rate), 1),
+                       FormatPercent(MeanUtilization(link, s.run.stepTime), 1),
+                       link.peakRate > 0 ? FormatPercent(link.peakRate, 1) : "-",
+                       FormatBytes(link.wireBytes),
+                       link.maxQueueBytes > 0 ? FormatBytes(link.maxQueueBytes) : "-"});
+        }
+    };
+    add(s.hottestFabricLinks, SHOWN_FABRIC_LINKS);
+    add(s.hottestHostLinks, SHOWN_HOST_LINKS);
+    return s.hottestFabricLinks.empty() && s.hottestHostLinks.empty() ? ""
+                                                                      : "\n" + table.ToString();
 }
 
 std::string FormatNetwork(const RunSummary& s)

@@ -27,28 +27,72 @@ void RequireRanksFit(const Topology& topology, uint32_t ranks)
     }
 }
 
-/** Consecutive ranks on consecutive GPUs of one host. */
+/** Consecutive ranks on consecutive GPUs of a host, and on the same GPUs of the hosts after it. */
 struct Run
 {
     uint32_t firstRank;
-    uint32_t lastRank;
-    HostId host;
+    uint32_t ranks; //!< on each host
+    uint32_t firstHost;
+    uint32_t hosts;
     uint32_t firstGpu;
-    uint32_t lastGpu;
 };
 
-std::string Span(const std::string& prefix, uint32_t first, uint32_t last)
+std::string Span(const std::string& prefix, uint32_t first, uint32_t count)
 {
     const std::string text = prefix + std::to_string(first);
-    return first == last ? text
-                         : text + "-" + (prefix == "gpu" ? prefix : "") + std::to_string(last);
+    return count == 1 ? text : text + "-" + prefix + std::to_string(first + count - 1);
 }
 
 std::string DescribeRun(const Run& run)
 {
-    return Span(run.firstRank == run.lastRank ? "rank " : "ranks ", run.firstRank, run.lastRank) +
-           " on host" + std::to_string(run.host.Get()) + " (" +
-           Span("gpu", run.firstGpu, run.lastGpu) + ")";
+    const uint32_t ranks = run.ranks * run.hosts;
+    const std::string first = std::to_string(run.firstRank);
+    const std::string last = std::to_string(run.firstRank + ranks - 1);
+    return (ranks == 1 ? "rank " + first : "ranks " + first + "-" + last) + " on " +
+           Span("host", run.firstHost, run.hosts) + " (" + Span("gpu", run.firstGpu, run.ranks) +
+           (run.hosts > 1 ? " each)" : ")");
+}
+
+/** Runs of one host each. */
+std::vector<Run> FindRuns(const Topology& topology, const std::vector<DeviceId>& gpus)
+{
+    std::vector<Run> runs;
+    for (uint32_t rank = 0; rank < gpus.size(); ++rank)
+    {
+        const Device& gpu = topology.GetDevice(gpus[rank]);
+        if (!runs.empty() && runs.back().firstHost == gpu.host.Get() &&
+            runs.back().firstGpu + runs.back().ranks == gpu.index)
+        {
+            ++runs.back().ranks;
+        }
+        else
+        {
+            runs.push_back({rank, 1, gpu.host.Get(), 1, gpu.index});
+        }
+    }
+    return runs;
+}
+
+/** Joins equal runs on consecutive hosts where there are at least FOLD of them. */
+std::vector<Run> FoldRuns(const std::vector<Run>& runs)
+{
+    constexpr size_t FOLD = 3;
+    std::vector<Run> folded;
+    for (size_t i = 0; i < runs.size();)
+    {
+        size_t end = i + 1;
+        while (end < runs.size() && runs[end].ranks == runs[i].ranks &&
+               runs[end].firstGpu == runs[i].firstGpu &&
+               runs[end].firstHost == runs[end - 1].firstHost + 1)
+        {
+            ++end;
+        }
+        end = end - i >= FOLD ? end : i + 1;
+        folded.push_back(runs[i]);
+        folded.back().hosts = static_cast<uint32_t>(end - i);
+        i = end;
+    }
+    return folded;
 }
 
 } // namespace
@@ -154,20 +198,7 @@ uint32_t Placement::GetUsedHostCount() const
 
 std::string Placement::Describe() const
 {
-    std::vector<Run> runs;
-    for (uint32_t rank = 0; rank < m_gpus.size(); ++rank)
-    {
-        const Device& gpu = m_topology->GetDevice(m_gpus[rank]);
-        if (!runs.empty() && runs.back().host == gpu.host && runs.back().lastGpu + 1 == gpu.index)
-        {
-            runs.back().lastRank = rank;
-            runs.back().lastGpu = gpu.index;
-        }
-        else
-        {
-            runs.push_back({rank, rank, gpu.host, gpu.index, gpu.index});
-        }
-    }
+    const std::vector<Run> runs = FoldRuns(FindRuns(*m_topology, m_gpus));
     constexpr size_t SHOWN = 16;
     std::string text;
     for (size_t i = 0; i < runs.size(); ++i)

@@ -49,7 +49,11 @@ class Placement
     std::pair<DeviceId, DeviceId> GetNicPair(RankId source, RankId destination) const;
     /** @return hosts in use */
     uint32_t GetUsedHostCount() const;
-    /** @return "ranks 0-7 on host0 (gpu0-gpu7), ..." for users */
+    /**
+     * @return for users: "ranks 0-7 on host0 (gpu0-gpu7), ranks 8-9 on host1 (gpu0-gpu1)"; three
+     * hosts and more alike are "ranks 0-63 on host0-host7 (gpu0-gpu7 each)", and of many parts the
+     * first and the last are shown
+     */
     std::string Describe() const;
 
     TopologyPtr GetTopology() const

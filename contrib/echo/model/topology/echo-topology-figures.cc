@@ -247,7 +247,7 @@ void MeasureBisection(const Topology& topology, TopologyFigures& figures)
         {
             continue;
         }
-        const auto ends = std::minmax(vertexOf(link.a), vertexOf(link.b));
+        const auto ends = std::minmax({vertexOf(link.a), vertexOf(link.b)});
         const auto rate = static_cast<int64_t>(link.rate.GetBitRate());
         for (const DeviceId end : {link.a, link.b})
         {

@@ -10,6 +10,7 @@ LayerOperators::LayerOperators(StepEmitter& emitter)
     : m_emitter(emitter),
       m_plan(emitter.GetPlan()),
       m_model(m_plan.model),
+      m_masksApart(m_plan.parameters == DataType::FP32),
       m_splitSequence(m_plan.sequenceParallel && m_plan.parallel.tensor > 1),
       m_tokens(double(m_plan.GetTokens())),
       m_ownTokens(m_splitSequence ? m_tokens / m_plan.parallel.tensor : m_tokens),
@@ -189,6 +190,10 @@ void LayerOperators::AttentionCoreForward()
         return;
     }
     m_emitter.Gemm("attention scores", sequence, sequence, size, m_heads);
+    if (m_masksApart)
+    {
+        m_emitter.Memory("attention mask", KernelKind::ELEMENTWISE, scores * 2 * m_bytes);
+    }
     m_emitter.Memory("attention softmax", KernelKind::ELEMENTWISE, scores * 2 * m_bytes);
     if (m_model.dropout)
     {
@@ -218,6 +223,10 @@ void LayerOperators::AttentionCoreBackward()
         m_emitter.Memory("attention dropout", KernelKind::ELEMENTWISE, scores * (2 * m_bytes + 1));
     }
     m_emitter.Memory("attention softmax", KernelKind::ELEMENTWISE, scores * 3 * m_bytes);
+    if (m_masksApart)
+    {
+        m_emitter.Memory("attention mask", KernelKind::ELEMENTWISE, scores * 2 * m_bytes);
+    }
     m_emitter.Gemm("attention scores queries", sequence, size, sequence, m_heads);
     m_emitter.Gemm("attention scores keys", sequence, size, sequence, m_heads);
 }

@@ -154,7 +154,6 @@ void TrainingPlan::Check() const
     RequireDivisible("model.heads", model.heads, "tp", parallel.tensor);
     RequireDivisible("model.kv_heads", model.kvHeads, "tp", parallel.tensor);
     RequireDivisible("model.ffn_hidden", model.ffnHidden, "tp", parallel.tensor);
-    RequireDivisible("parallel.dp", parallel.data, "ep", parallel.expert);
     if (sequenceParallel)
     {
         RequireDivisible("model.sequence", model.sequence, "tp", parallel.tensor);

@@ -63,6 +63,7 @@ struct TrainingPlan
      * Refuses plans that cannot run, with the key of the generator's block as item.
      * @throws InputError heads or vocabulary that the tensor degree does not divide, layers that
      *         the stages do not divide, experts that the expert degree does not divide, ...
+     * Whether the degrees fit each other and the ranks, ParallelLayout checks.
      * @throws UnsupportedError for context parallelism
      */
     void Check() const;

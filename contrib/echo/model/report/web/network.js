@@ -20,7 +20,11 @@ Echo.network = (() => {
   const counts = layers.map((_, layer) => nodes.filter((n) => n[1] === layer).length);
   const seen = layers.map(() => 0);
   const spots = nodes.map(([label, layer]) => ({ label, layer, x: (seen[layer]++ + 0.5) / counts[layer], y: layer }));
-  const largest = () => (measure.share ? 1 : Math.max(1, ...edges.map(measure.get)));
+  /** The load at the end of the colour scale: 100 %, or less where all loads are low. */
+  const largest = () => {
+    const most = Math.max(...edges.map(measure.get));
+    return measure.share ? (most >= 0.25 || most === 0 ? 1 : 2 * most) : Math.max(1, most);
+  };
 
   const pixel = (chart, spot) => [chart.scales.x.getPixelForValue(spot.x), chart.scales.y.getPixelForValue(spot.y)];
   const painter = {
@@ -94,7 +98,7 @@ Echo.network = (() => {
     if (!load.bytes) return head + 'unused';
     const extras = [['marks', 'ECN mark'], ['pauses', 'pause'], ['drops', 'drop']].filter(([k]) => load[k] > 0).map(([k, n]) => plural(load[k], n));
     return head + percent(load.largest) + (edge.links > 1 ? ` (mean of its links ${percent(load.mean)})` : '') +
-      `, peak ${percent(load.peak, 0)}, ${formatBytes(load.bytes)}` + (load.queue > 0 ? `, queue up to ${formatBytes(load.queue)}` : '') +
+      (load.peak > 0 ? `, peak ${percent(load.peak, 0)}` : '') + `, ${formatBytes(load.bytes)}` + (load.queue > 0 ? `, queue up to ${formatBytes(load.queue)}` : '') +
       (extras.length > 0 ? ', ' + extras.join(', ') : '');
   };
   const listen = (entry) => {
@@ -151,7 +155,7 @@ Echo.network = (() => {
     const entry = Echo.addChart(build);
     const relabel = () => {
       byId('network-low').textContent = measure.share ? '0 %' : '0';
-      byId('network-high').textContent = measure.share ? '100 %' : measure.text(largest());
+      byId('network-high').textContent = measure.share ? percent(largest(), largest() < 1 ? 1 : 0) : measure.text(largest());
     };
     select.addEventListener('change', () => { measure = MEASURES[select.value]; relabel(); entry.chart.update('none'); });
     relabel();

@@ -143,16 +143,17 @@
 
   const addLinks = () => {
     const links = data.links;
-    byId('links-title').textContent = links.length < data.links_used ? `The ${links.length} most utilised of ${plural(data.links_used, 'link direction')}` : 'Links, most utilised first';
+    byId('links-title').textContent = links.length < data.links_used ? `The most utilised of ${plural(data.links_used, 'link direction')}` : 'Links, most utilised first';
     const meter = (x) => make('span', {}, make('span', { class: 'meter' }, make('i', { style: { width: Math.min(100, 100 * x) + '%', background: 'var(--accent)' } })), percent(x));
     const some = (key) => links.some((l) => l[key] > 0);
     const optional = (key, title, text = formatCount) => (some(key) ? [{ title, value: (l) => l[key], text: (l) => text(l[key]) }] : []);
     Echo.fillTable(byId('links-table'), [
+      { title: 'Where', left: true, value: (l) => (l.fabric ? 'between hosts' : 'inside a host') },
       { title: 'From', left: true, value: (l) => l.from },
       { title: 'To', left: true, value: (l) => l.to },
       { title: 'Rate', value: (l) => l.rate_GBps, text: (l) => l.rate_GBps.toLocaleString('en-US') + ' GB/s' },
       { title: 'Use over the step', value: (l) => l.utilisation, text: (l) => meter(l.utilisation) },
-      { title: 'Peak', value: (l) => l.peak, text: (l) => percent(l.peak, 0) },
+      ...optional('peak', 'Peak', (x) => (x > 0 ? percent(x, 0) : '\u2013')),
       { title: 'Bytes', value: (l) => l.bytes, text: (l) => formatBytes(l.bytes) },
       ...optional('queue', 'Largest queue', formatBytes), ...optional('marks', 'ECN marks'), ...optional('pauses', 'Pauses'),
       ...optional('paused_us', 'Paused', formatTime), ...optional('drops', 'Drops'),

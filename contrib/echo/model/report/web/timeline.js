@@ -132,12 +132,12 @@ Echo.timeline = (() => {
     for (let i = firstEndingAfter(lane, from); i < lane.start.length && lane.start[i] <= until; ++i, ++marks) {
       const width = (lane.end[i] - lane.start[i]) * perUnit;
       if (width < narrow) {
-        density.add((lane.start[i] - from) * dense, (lane.end[i] - from) * dense, lane.busy[i] / 100);
+        density.add((lane.start[i] - from) * dense, (lane.end[i] - from) * dense, lane.busy[i] / (lane.waiting && h < 6 ? 180 : 100));
         continue;
       }
       const a = Math.max(left + (lane.start[i] - from) * perUnit, left);
       const b = Math.min(left + (lane.end[i] - from) * perUnit, scale.right);
-      context.globalAlpha = lane.count[i] > 1 ? 0.3 + 0.007 * lane.busy[i] : 1;
+      context.globalAlpha = (lane.count[i] > 1 ? 0.3 + 0.007 * lane.busy[i] : 1) * (lane.waiting && h < 6 ? 0.55 : 1);
       context.fillRect(a, y, width > 4 ? b - a - 0.8 : b - a, h); // a hair between neighbours
       if (h >= 13 && b - a > 46 && !lane.waiting) labels.push([a, b, lane.name[i], lane.count[i]]);
     }
@@ -185,7 +185,7 @@ Echo.timeline = (() => {
         for (const lane of [...row.lanes].sort((a, b) => (b.waiting ? 1 : 0) - (a.waiting ? 1 : 0))) {
           const spot = place(lane.kind, h, kindsShown);
           const base = colours[lane.waiting ? 'waiting' : lane.kind];
-          if (spot) marks += drawLane(context, lane, top + spot[0], spot[1], scale, lane.waiting ? hatch : base, rgbOf(base));
+          if (spot) marks += drawLane(context, lane, top + spot[0], spot[1], scale, lane.waiting && h >= 12 ? hatch : base, rgbOf(base));
         }
       });
       density.draw(context, area.left, area.width);
@@ -370,7 +370,7 @@ Echo.timeline = (() => {
     const all = data.summary.ranks;
     const merged = coarsest > 0 ? ` Operators within ${formatTime(coarsest, 2)} may be one block` +
       (detailed.length > 0 ? `; ranks ${detailed.map((r) => r.rank).join(', ')} have finer ones` : '') + '. timeline.json has each operator.' : '';
-    byId('timeline-note').textContent = (ranks.length < all ? `${ranks.length} of ${plural(all, 'rank')}, spread evenly. ` : '') +
+    byId('timeline-note').textContent = (ranks.length < all ? `${formatCount(ranks.length)} of ${plural(all, 'rank')} are shown. ` : '') +
       'In each row compute stands above, communication below, hatched where it waits for other ranks; grey is idle.' + merged;
     addChoices();
     Echo.addChart(() => {

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef COLLECTIVE_ACCURACY_H
+#define COLLECTIVE_ACCURACY_H
+
+#include "ns3/echo-machine-profile.h"
+#include "ns3/echo-measurement.h"
+
+#include <array>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+/** A machine measured: its table and the profile fitted to it. */
+struct MeasuredMachine
+{
+    std::string title;
+    std::string table;   //!< file
+    std::string profile; //!< file
+};
+
+/**
+ * The plainest model: time = a + b x, with x the bytes over a rank's busiest link in a ring
+ * (nccl-tests' bus bandwidth factor times size), and a and b for groups inside and between hosts,
+ * fitted on log error to all rows.
+ */
+class AlphaBetaFit
+{
+  public:
+    explicit AlphaBetaFit(const std::vector<Measurement>& rows);
+    /** @return microseconds */
+    double Estimate(const Measurement& row) const;
+
+  private:
+    std::array<double, 2> m_alpha{}; //!< us; inside, between hosts
+    std::array<double, 2> m_beta{};  //!< us a byte
+};
+
+/** @return what NCCL's own model expects for a row by its own choice, microseconds */
+double NcclModelTime(const MachineProfile& profile, const Measurement& row);
+
+/** Writes the tables of one machine as Markdown. @throws InputError if a file cannot be read */
+void WriteAccuracy(std::ostream& out, const MeasuredMachine& machine);
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* COLLECTIVE_ACCURACY_H */

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// ./echo accuracy: rebuilds the accuracy tables in doc/ from the tables of measurements.
+
+#include "collective-accuracy.h"
+#include "replay-accuracy.h"
+
+#include "ns3/echo-command-line.h"
+#include "ns3/echo-error.h"
+
+#include <fstream>
+#include <iostream>
+
+using namespace ns3::echo;
+
+namespace
+{
+
+const std::string ROOT = ECHO_SOURCE_DIR;
+
+int WriteCollectives(const std::string& folder)
+{
+    const std::vector<MeasuredMachine> machines{
+        {"Azure ND A100 v4 (8 A100-40GB and 8 x HDR a host), all-reduce",
+         ROOT + "/calibration/tables/azure-ndv4-a100-all-reduce.csv",
+         ROOT + "/calibration/profiles/azure-ndv4-a100.yaml"},
+    };
+    const std::string path = folder + "/accuracy-collectives.md";
+    std::ofstream out(path);
+    out << "# Accuracy of collective estimates\n\n"
+        << "Written by `./echo accuracy collectives`; do not edit.\n\n"
+        << "The time that counts is the lower of nccl-tests' out-of-place and in-place columns. "
+           "Echo's estimates choose algorithm and protocol themselves. \"NCCL's own\" is the cost "
+           "model of NCCL's tuner (src/graph/tuning.cc) with the rates its graph search finds; the "
+           "alpha-beta fit has a latency and a rate for groups inside a host and for groups of "
+           "several hosts, fitted to the same rows.\n\n";
+    for (const MeasuredMachine& machine : machines)
+    {
+        WriteAccuracy(out, machine);
+    }
+    if (!out.flush())
+    {
+        throw InputError({path, 0, ""}, "no writable file", "one");
+    }
+    std::cout << "written: " << path << "\n";
+    return 0;
+}
+
+int WriteReplay(const std::string& folder)
+{
+    const std::string path = folder + "/accuracy-dlrm.md";
+    std::ofstream out(path);
+    WriteReplayAccuracy(out, ROOT + "/scenarios/dlrm-8xv100.yaml");
+    if (!out.flush())
+    {
+        throw InputError({path, 0, ""}, "no writable file", "one");
+    }
+    std::cout << "written: " << path << "\n";
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char* argv[])
+{
+    return RunProgram([&] {
+        std::string name = "collectives";
+        std::string folder = ROOT + "/doc";
+        EchoCommandLine line(
+            "./echo accuracy [collectives|dlrm]: rebuilds an accuracy table in doc/.");
+        line.AddArgument("name", "which table", name, false);
+        line.AddOption("out", "the folder to write to", folder);
+        line.Parse(argc, argv);
+        if (name == "dlrm")
+        {
+            return WriteReplay(folder);
+        }
+        if (name != "collectives")
+        {
+            throw InputError({"", 0, "accuracy"}, "'" + name + "'", "collectives or dlrm");
+        }
+        return WriteCollectives(folder);
+    });
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// ./echo topology: checks a cluster, prints its figures and draws it.
+
+#include "ns3/echo-command-line.h"
+#include "ns3/echo-error.h"
+#include "ns3/echo-topology-command.h"
+
+using namespace ns3::echo;
+
+int main(int argc, char* argv[])
+{
+    return RunProgram([&] {
+        TopologyCommand command;
+        EchoCommandLine line("./echo topology FILE.yaml: check a cluster; print devices, links, "
+                             "placement, paths, bisection bandwidth and oversubscription.");
+        uint64_t hosts = 0;
+        line.AddArgument("FILE", "a cluster (doc/formats/cluster.md)", command.file, true);
+        line.AddOption("hosts", "size of a regular cluster; default: as the file says", hosts);
+        line.AddOption(
+            "out", "folder for topology.json, topology.svg and topology.html", command.out);
+        line.Parse(argc, argv);
+        constexpr uint64_t MOST_HOSTS = 1u << 20;
+        if (hosts > MOST_HOSTS)
+        {
+            throw InputError(
+                {"", 0, "--hosts"}, std::to_string(hosts), "at most " + std::to_string(MOST_HOSTS));
+        }
+        command.hosts = static_cast<uint32_t>(hosts);
+        return command.Run();
+    });
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Analytical estimates derived from link rates and delays against packets, on an uncongested fat
+// tree. doc/validation.md has the whole table, by ./echo validate scenarios/validate-fat-tree.yaml.
+
+#include "case-harness.h"
+
+#include "ns3/echo-validation.h"
+
+using namespace ns3;
+using namespace ns3::echo;
+
+namespace
+{
+
+TEST(Validation, DerivedEstimatesAgreeWithPackets)
+{
+    const std::string yaml = "echo: 1\n"
+                             "cluster: clusters/fat-tree-k8-128x400g.yaml\n"
+                             "estimator: {profile: derived}\n"
+                             "workload:\n"
+                             "  collectives:\n"
+                             "    - {op: all-reduce, bytes: 1MiB, ranks: 0-7}\n"
+                             "    - {op: all-reduce, bytes: 8MiB, ranks: 0-15}\n"
+                             "    - {op: all-reduce, bytes: 4MiB, ranks: 0-15, algorithm: tree}\n"
+                             "    - {op: all-gather, bytes: 1MiB, ranks: 0-31}\n"
+                             "    - {op: reduce-scatter, bytes: 4MiB, ranks: 0-31}\n"
+                             "    - {op: broadcast, bytes: 4MiB, ranks: 0-7}\n"
+                             "    - {op: send-recv, bytes: 4MiB, pairs: [[0, 100]]}\n";
+    const Scenario scenario = ReadScenario(
+        YamlNode::LoadText(yaml, std::string(ECHO_SOURCE_DIR) + "/scenarios/text.yaml"), {});
+    const auto rows = Validation(scenario).Run(nullptr);
+    ASSERT_EQ(rows.size(), 7u);
+    for (const auto& row : rows)
+    {
+        EXPECT_TRUE(row.packet.IsStrictlyPositive());
+        EXPECT_LE(std::abs(RelativeError(row.analytical, row.packet)), 0.05)
+            << ToString(row.kind) << ' ' << ToString(row.algorithm) << ' ' << row.bytes;
+        // Fluid flows carry no headers and store no packet: below packets, never above.
+        EXPECT_LE(row.flow, row.packet);
+        EXPECT_GE(RelativeError(row.flow, row.packet), -0.10) << ToString(row.kind);
+    }
+    const ValidationError error = SummarizeErrors(rows, Fidelity::ANALYTICAL);
+    EXPECT_LE(error.mean, 0.03);
+}
+
+} // namespace

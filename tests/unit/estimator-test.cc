@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// NCCL's rules, the white-box formulas, the selector, and their accuracy on the project's table.
+
+#include "estimator-fixtures.h"
+
+#include "ns3/boolean.h"
+#include "ns3/echo-error.h"
+#include "ns3/echo-nccl-chunks.h"
+#include "ns3/echo-nccl-environment.h"
+#include "ns3/echo-nccl-tests-reader.h"
+#include "ns3/echo-nccl-tuner.h"
+#include "ns3/echo-white-box-terms.h"
+#include "ns3/string.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace ns3;
+using namespace ns3::echo;
+using testing::HasSubstr;
+
+namespace
+{
+
+using Kind = CollectiveKind;
+using Algorithm = CollectiveAlgorithmKind;
+using Protocol = CollectiveProtocol;
+
+constexpr double MIB = 1048576;
+
+TEST(NcclChunks, FollowTheMeasuredChunksOfTheEchoPaper)
+{
+    // Echo paper, table 6 (chunk sizes that a patched NCCL printed): 32 GPUs on 4 hosts, LL128
+    // tree, for 4 to 256 MiB; 16 channels. 576000 B halved 5 to 1 times.
+    const GroupShape shape = EvenShape(32, 4, 8);
+    const std::vector<std::pair<double, double>> expected{{4, 18000},
+                                                          {8, 36000},
+                                                          {16, 72000},
+                                                          {32, 72000},
+                                                          {64, 72000},
+                                                          {128, 144000},
+                                                          {256, 288000}};
+    for (const auto& [mib, chunk] : expected)
+    {
+        EXPECT_EQ(NcclTreeChunks(Protocol::LL128, shape, mib * MIB / 16).front().chunkBytes, chunk)
+            << mib << " MiB";
+    }
+    // Chunks of LL are never cut: one slot.
+    const auto ll = NcclTreeChunks(Protocol::LL, shape, 1e6);
+    ASSERT_EQ(ll.size(), 1u);
+    EXPECT_EQ(ll.front().chunkBytes, 16384);
+}
+
+TEST(NcclChunks, SmallerChunksComeWithTheBytesUpToWhichTheyHold)
+{
+    const GroupShape shape = EvenShape(32, 4, 8);
+    const auto chunks = NcclTreeChunks(Protocol::SIMPLE, shape, 1e9);
+    // Depth 7 + 2 = 9: 512 KiB from 8 * 9 chunks of it on, and so on down to 32 KiB.
+    ASSERT_EQ(chunks.size(), 5u);
+    EXPECT_EQ(chunks[0].chunkBytes, 524288);
+    EXPECT_EQ(chunks[0].channelBytes, 1e9);
+    EXPECT_EQ(chunks[1].chunkBytes, 262144);
+    EXPECT_EQ(chunks[1].channelBytes, 72 * 524288.0);
+    EXPECT_EQ(chunks[4].chunkBytes, 32768);
+    EXPECT_EQ(chunks[4].channelBytes, 9 * 65536.0);
+}
+
+TEST(NcclTuner, ReckonsAsTuningCcDoes)
+{
+    NcclEnvironment nccl;
+    nccl.version = "2.10";
+    const NcclTuner tuner(nccl, EvenShape(8, 1, 8));
+    const AlgorithmProtocol ringSimple{Algorithm::RING, Protocol::SIMPLE};
+    // 8.4 + 14 * 3.4 us and min(12 * 20, 235) GB/s * 8 / 14.
+    EXPECT_NEAR(tuner.GetTime(Kind::ALL_REDUCE, ringSimple, 1u << 30).value(),
+                56 + 1073741824 / (1000 * 235 * 8 / 14.0),
+                1e-6);
+    // 4.4 + 2 * 7 * 0.52 us and min(235 * 0.92 / 3.8, 87.7) / 2 GB/s * 0.9 for 1 KiB.
+    EXPECT_NEAR(tuner.GetTime(Kind::ALL_REDUCE, {Algorithm::TREE, Protocol::LL}, 1024).value(),
+                11.68 + 1024 / (1000 * 235 * .92 / 3.8 / 2 * .9),
+                1e-6);
+    EXPECT_FALSE(tuner.GetTime(Kind::ALL_GATHER, {Algorithm::TREE, Protocol::LL}, 1024));
+    EXPECT_EQ(tuner.Choose(Kind::ALL_REDUCE, 1u << 30), ringSimple);
+    EXPECT_EQ(tuner.Choose(Kind::ALL_REDUCE, 64).protocol, Protocol::LL);
+}
+
+TEST(NcclTuner, KnowsReleasesAndHosts)
+{
+    NcclEnvironment nccl;
+    nccl.version = "2.22.3";
+    nccl.gpu = GpuGeneration::HOPPER;
+    nccl.netPathGBps = 48;
+    nccl.netTreeIntraGBps = 48;
+    const NcclTuner tuner(nccl, EvenShape(32, 4, 8));
+    // Ring Simple over 4 hosts: 62 steps, 6 between hosts at 14 us, 56 inside at max(3.4, 3 * 1)
+    // us; times 1.4 from 64 B a rank and channel on; 8 * 48 GB/s * 32 / 62.
+    EXPECT_NEAR(
+        tuner.GetTime(Kind::ALL_REDUCE, {Algorithm::RING, Protocol::SIMPLE}, 1u << 20).value(),
+        1.4 * (8.4 + 56 * 3.4 + 6 * 14) + MIB / (1000 * 8 * 48 * 32 / 62.0),
+        1e-6);
+    nccl.ll128BetweenHosts = false;
+    EXPECT_FALSE(NcclTuner(nccl, EvenShape(32, 4, 8))
+                     .GetTime(Kind::ALL_REDUCE, {Algorithm::RING, Protocol::LL128}, 1024));
+    EXPECT_TRUE(NcclTuner(nccl, EvenShape(8, 1, 8))
+                    .GetTime(Kind::ALL_REDUCE, {Algorithm::RING, Protocol::LL128}, 1024));
+    for (const char* bad : {"", "2", "2.7", "3.1", "2.x", "2.10x"})
+    {
+        EXPECT_THROW(ParseNcclVersion(bad), InputError) << bad;
+    }
+}
+
+TEST(NcclEnvironment, FollowsTheLinks)
+{
+    // An A100 host: 12 NVLinks of 25 GB/s, of which NCCL takes 20: 12 channels, doubled.
+    const NcclEnvironment nccl = DeduceNcclEnvironment({300, 25, 8, 8}, GpuGeneration::AMPERE);
+    EXPECT_EQ(nccl.hostPaths, 12u);
+    EXPECT_DOUBLE_EQ(nccl.hostPathGBps, 20);
+    EXPECT_EQ(NcclChannels(nccl, EvenShape(8, 1, 8)), 24u);
+    EXPECT_DOUBLE_EQ(nccl.netPathGBps, 24); // of 25
+    EXPECT_EQ(NcclChannels(nccl, EvenShape(16, 2, 8)), 16u);
+    EXPECT_EQ(NcclChannels(nccl, EvenShape(2, 2, 8)), 2u); // one NIC each
+    EXPECT_EQ(GenerationOf("A100-SXM4-40GB"), GpuGeneration::AMPERE);
+    EXPECT_EQ(GenerationOf("GH200-96GB"), GpuGeneration::HOPPER);
+    EXPECT_THROW(GenerationOf("TPU"), InputError);
+}
+
+TEST(WhiteBox, RingInsideAHost)
+{
+    const MachineProfile profile = MakeRoundProfile();
+    CostQuery query;
+    query.bytes = 40e6;
+    query.how = {Algorithm::RING, Protocol::SIMPLE};
+    // 4 ranks, 10 channels, 100 GB/s: c = 1e6 B a step and channel at 10 GB/s: 100 us; 6 steps and
+    // a quarter of one. On the way 6 times 4 us and a grain of 32768 B: 3.2768 us. Set-up 7 + 5.
+    const CostTerms terms = EvaluateWhiteBox(profile, EvenShape(4, 1, 5), query);
+    EXPECT_NEAR(terms.GetTotal(), 12 + 6.25 * 100 + 6 * (4 + 3.2768), 1e-6);
+    EXPECT_NEAR(terms.setup, 12, 1e-9);
+    EXPECT_NEAR(terms.synchronisation, 25, 1e-9);
+    EXPECT_EQ(terms.inter, 0);
+    // Half the steps for all-gather and reduce-scatter.
+    query.kind = Kind::ALL_GATHER;
+    EXPECT_NEAR(EvaluateWhiteBox(profile, EvenShape(4, 1, 5), query).GetTotal(),
+                12 + 3.25 * 100 + 3 * (4 + 3.2768),
+                1e-6);
+}
+
+TEST(WhiteBox, RingBetweenHostsIsGovernedByTheNics)
+{
+    const MachineProfile profile = MakeRoundProfile();
+    CostQuery query;
+    query.bytes = 80e6;
+    query.how = {Algorithm::RING, Protocol::SIMPLE};
+    // 8 ranks on 2 hosts with 4 NICs of 10 GB/s in use: 8 channels of 5 GB/s; c = 1.25e6 B: 250
+    // us; 14 steps, 4 of them between hosts.
+    const CostTerms terms = EvaluateWhiteBox(profile, EvenShape(8, 2, 5), query);
+    const double intraRate = 100e3 / 8;
+    EXPECT_NEAR(terms.GetTotal(),
+                7 + 0.5 * 8 + 14.25 * 250 + 4 * (20 + 32768 / 5e3) + 10 * (4 + 32768 / intraRate),
+                1e-6);
+    EXPECT_GT(terms.inter, terms.intra);
+}
+
+TEST(WhiteBox, TreeOnTwoHosts)
+{
+    const MachineProfile profile = MakeRoundProfile();
+    CostQuery query;
+    query.bytes = 8 * 50 * 524288.0;
+    query.how = {Algorithm::TREE, Protocol::SIMPLE};
+    // 8 ranks on 2 hosts, 8 channels with 50 slots each; depth 3 + 1 = 4, so 50 >= 8 * 4 chunks of
+    // 512 KiB. Up and down 3 hops inside (4 us, 32768 B at 12.5 GB/s) and one between (20 us,
+    // 524288 B at 5 GB/s); 49 more chunks of max(2 * 524288 / 12.5e3, 524288 / 5e3) + 3 us.
+    const CostTerms terms = EvaluateWhiteBox(profile, EvenShape(8, 2, 5), query);
+    EXPECT_NEAR(terms.GetTotal(),
+                11 + 2 * (3 * (4 + 32768 / 12.5e3) + 20 + 524288 / 5e3) + 49 * (524288 / 5e3 + 3),
+                1e-6);
+}
+
+TEST(WhiteBox, PairsAndAllToAll)
+{
+    const MachineProfile profile = MakeRoundProfile();
+    CostQuery query;
+    query.kind = Kind::SEND_RECV;
+    query.bytes = 1e6;
+    query.how = {Algorithm::PAIRWISE, Protocol::SIMPLE};
+    query.betweenHosts = true;
+    // One NIC at half its 10 GB/s; 1e6 / 32768 = 30 channels wanted, 2 offered to one NIC.
+    GroupShape pair = EvenShape(2, 2, 5);
+    EXPECT_NEAR(
+        EvaluateWhiteBox(profile, pair, query).GetTotal(), 7 + 0.5 * 2 + 20 + 1e6 / 5e3, 1e-6);
+    query.kind = Kind::ALL_TO_ALL;
+    query.bytes = 8e6;
+    // 8 ranks on 2 hosts: 4 * 4e6 B leave a host through 4 NICs at 5 GB/s; 6 further peers.
+    EXPECT_NEAR(EvaluateWhiteBox(profile, EvenShape(8, 2, 5), query).GetTotal(),
+                7 + 0.5 * 8 + 20 + 6 * 2 + 16e6 / 20e3,
+                1e-6);
+}
+
+/** All plans that make sense for a shape. */
+std::vector<CostQuery> QueriesOf()
+{
+    std::vector<CostQuery> queries;
+    for (const Kind kind : {Kind::ALL_REDUCE,
+                            Kind::ALL_GATHER,
+                            Kind::REDUCE_SCATTER,
+                            Kind::BROADCAST,
+                            Kind::REDUCE,
+                            Kind::ALL_TO_ALL,
+                            Kind::SEND_RECV})
+    {
+        for (const Algorithm algorithm : {Algorithm::RING, Algorithm::TREE, Algorithm::PAIRWISE})
+        {
+            for (const Protocol protocol : {Protocol::LL, Protocol::LL128, Protocol::SIMPLE})
+            {
+                if (CanCarryOut(algorithm, kind))
+                {
+                    CostQuery query;
+                    query.kind = kind;
+                    query.how = {algorithm, protocol};
+                    queries.push_back(query);
+                }
+            }
+        }
+    }
+    return queries;
+}
+
+TEST(WhiteBox, TimeNeverFallsWhenBytesGrow)
+{
+    const MachineProfile profile = ReadAzureProfile();
+    for (const GroupShape& shape : {EvenShape(2, 1, 8),
+                                    EvenShape(8, 1, 8),
+                                    EvenShape(2, 2, 8),
+                                    EvenShape(16, 2, 8),
+                                    EvenShape(24, 3, 8),
+                                    EvenShape(32, 4, 8),
+                                    EvenShape(8, 8, 8),
+                                    EvenShape(512, 64, 8)})
+    {
+        for (CostQuery query : QueriesOf())
+        {
+            query.betweenHosts = shape.hosts > 1;
+            double last = 0;
+            for (double bytes = 1; bytes < 4e10; bytes *= 1.02)
+            {
+                query.bytes = std::floor(bytes);
+                const double time = EvaluateWhiteBox(profile, shape, query).GetTotal();
+                ASSERT_GE(time, last * (1 - 1e-12))
+                    << ToString(query.kind) << " " << ToString(query.how.algorithm) << " "
+                    << ToString(query.how.protocol) << " " << shape.ranks << " ranks, "
+                    << query.bytes << " B";
+                last = time;
+            }
+        }
+    }
+}
+
+/** Ranks that fill hosts of 8 GPUs. */
+GroupLayoutPtr MakeLayout(uint32_t hosts, uint32_t ranks)
+{
+    SmallCluster cluster;
+    cluster.hosts = hosts;
+    cluster.gpusPerHost = 8;
+    const auto placement =
+        std::make_shared<const Placement>(Placement::Linear(cluster.Build(), ranks));
+    return MakeGroupLayout(WorldGroup(*placement), placement);
+}
+
+CollectivePlan MakePlan(const NcclSelector& selector, Kind kind, uint64_t bytes, GroupLayoutPtr at)
+{
+    CollectivePlan plan;
+    plan.spec.kind = kind;
+    plan.spec.bytes = bytes;
+    plan.layout = at;
+    plan.choice = selector.Select(plan.spec, *at);
+    return plan;
+}
+
+TEST(NcclSelector, TimesNeverFallWhenBytesGrow)
+{
+    const auto model = MakeWhiteBox(ReadAzureProfile());
+    const auto selector = MakeSelector(model);
+    for (const uint32_t hosts : {1u, 2u, 4u, 16u})
+    {
+        const GroupLayoutPtr layout = MakeLayout(hosts, 8 * hosts);
+        for (const Kind kind : {Kind::ALL_REDUCE, Kind::ALL_GATHER, Kind::BROADCAST, Kind::BARRIER})
+        {
+            Time last;
+            for (double bytes = 1; bytes < 2e10; bytes *= 1.07)
+            {
+                const CollectivePlan plan =
+                    MakePlan(*selector, kind, static_cast<uint64_t>(bytes), layout);
+                const Time time = model->Estimate(plan).GetTotal();
+                ASSERT_GE(time, last) << ToString(kind) << " " << hosts << " " << plan.spec.bytes;
+                last = time;
+            }
+        }
+    }
+}
+
+TEST(NcclSelector, PicksWhatTheLogsShowAndKeepsWhatIsAsked)
+{
+    const auto model = MakeWhiteBox(ReadAzureProfile());
+    const auto selector = MakeSelector(model);
+    const GroupLayoutPtr layout = MakeLayout(4, 32);
+    // The bends of the measured curve of 32 GPUs: LL below 128 KiB, LL128 tree up to 16 MiB (a jump
+    // to 32 MiB), then rings.
+    CollectivePlan plan = MakePlan(*selector, Kind::ALL_REDUCE, 1024, layout);
+    EXPECT_EQ(plan.choice.protocol, Protocol::LL);
+    plan = MakePlan(*selector, Kind::ALL_REDUCE, 4 << 20, layout);
+    EXPECT_EQ(plan.choice.algorithm, Algorithm::TREE);
+    EXPECT_EQ(plan.choice.protocol, Protocol::LL128);
+    EXPECT_EQ(plan.choice.channels, 16u);
+    EXPECT_EQ(plan.choice.chunkBytes, 18000u);
+    plan = MakePlan(*selector, Kind::ALL_REDUCE, uint64_t{1} << 32, layout);
+    EXPECT_EQ(plan.choice.algorithm, Algorithm::RING);
+    EXPECT_EQ(plan.choice.protocol, Protocol::SIMPLE);
+
+    CollectiveSpec spec;
+    spec.bytes = 4 << 20;
+    spec.algorithm = Algorithm::RING;
+    spec.protocol = Protocol::LL;
+    spec.channels = 3;
+    const CollectiveChoice asked = selector->Select(spec, *layout);
+    EXPECT_EQ(asked.algorithm, Algorithm::RING);
+    EXPECT_EQ(asked.protocol, Protocol::LL);
+    EXPECT_EQ(asked.channels, 3u);
+    spec.kind = Kind::ALL_TO_ALL;
+    EXPECT_THROW(selector->Select(spec, *layout), UnsupportedError);
+    spec.algorithm = Algorithm::AUTO;
+    spec.protocol = Protocol::AUTO;
+    EXPECT_EQ(selector->Select(spec, *layout).algorithm, Algorithm::PAIRWISE);
+    selector->SetAttribute("Rule", StringValue("nonsense"));
+    spec.kind = Kind::ALL_REDUCE;
+    selector->SetCostModel(model);
+    EXPECT_THROW(selector->Select(spec, *layout), InputError);
+}
+
+TEST(WhiteBoxCostModel, SaysWhyItExtrapolates)
+{
+    const auto model = MakeWhiteBox(ReadAzureProfile());
+    const auto selector = MakeSelector(model);
+    const auto reasonOf = [&](Kind kind, uint64_t bytes, uint32_t hosts, uint32_t ranks) {
+        const CostBreakdown cost =
+            model->Estimate(MakePlan(*selector, kind, bytes, MakeLayout(hosts, ranks)));
+        EXPECT_EQ(cost.extrapolated, !cost.reason.empty());
+        return cost.reason;
+    };
+    EXPECT_EQ(reasonOf(Kind::ALL_REDUCE, 1 << 20, 4, 32), "");
+    EXPECT_EQ(reasonOf(Kind::ALL_REDUCE, 1 << 20, 8, 64), "64 ranks, calibrated with 2 to 32");
+    EXPECT_THAT(reasonOf(Kind::ALL_REDUCE, uint64_t{1} << 40, 4, 32), HasSubstr("1 TiB"));
+    EXPECT_THAT(reasonOf(Kind::ALL_TO_ALL, 1 << 20, 4, 32),
+                HasSubstr("all-to-all is not calibrated"));
+}
+
+TEST(WhiteBoxCostModel, TermsAddUpAndRepeat)
+{
+    const auto model = MakeWhiteBox(ReadAzureProfile());
+    const auto selector = MakeSelector(model);
+    const GroupLayoutPtr layout = MakeLayout(2, 16);
+    const CollectivePlan plan = MakePlan(*selector, Kind::ALL_REDUCE, 64 << 20, layout);
+    const CostBreakdown first = model->Estimate(plan);
+    const CostBreakdown second = model->Estimate(plan); // from the cache
+    EXPECT_EQ(first.GetTotal(), second.GetTotal());
+    EXPECT_GT(first.inter, first.intra);
+    EXPECT_GT(first.setup, Time(0));
+    const double exact = model->GetTerms(ShapeOf(*layout), QueryOf(plan)).GetTotal();
+    EXPECT_EQ(first.GetTotal().GetPicoSeconds(), std::llround(exact * 1e6));
+
+    // One thread issued the kernels of a host's GPUs one after the other when it was measured; a
+    // process a GPU does not wait for that.
+    const CollectivePlan small = MakePlan(*selector, Kind::ALL_REDUCE, 8, MakeLayout(1, 8));
+    const auto training = MakeWhiteBox(ReadAzureProfile());
+    training->SetAttribute("IssueAsMeasured", BooleanValue(false));
+    EXPECT_LT(training->Estimate(small).GetTotal(), model->Estimate(small).GetTotal());
+}
+
+TEST(WhiteBoxCostModel, UnevenSplitsTakeAsLongAsTheBusiest)
+{
+    const auto model = MakeWhiteBox(ReadAzureProfile());
+    const GroupLayoutPtr layout = MakeLayout(2, 16);
+    CollectivePlan plan;
+    plan.layout = layout;
+    plan.spec.kind = Kind::ALL_TO_ALL;
+    plan.spec.bytes = 16 << 20;
+    plan.choice.algorithm = Algorithm::PAIRWISE;
+    const Time even = model->Estimate(plan).GetTotal();
+    plan.spec.kind = Kind::ALL_TO_ALL_V;
+    plan.splits.assign(16, std::vector<uint64_t>(16, 1 << 20));
+    EXPECT_EQ(model->Estimate(plan).GetTotal(), even);
+    plan.splits[3][12] += 64 << 20; // one more 64 MiB over one NIC
+    EXPECT_GT(model->Estimate(plan).GetTotal(), 2 * even);
+}
+
+TEST(Accuracy, AzureTableIsWithinTheBar)
+{
+    const MachineProfile profile = ReadAzureProfile();
+    const std::vector<Measurement> rows =
+        CleanUp(ReadNcclTests(SourceFile("calibration/tables/azure-ndv4-a100-all-reduce.csv"), {}))
+            .rows;
+    const std::vector<double> estimates = EstimateRows(profile, rows);
+    uint32_t scales = 0;
+    for (const ResidualStatistics& scale : ComputeResiduals(rows, estimates, LARGE_BYTES))
+    {
+        ++scales;
+        EXPECT_LE(scale.meanPercent, 4) << scale.ranks << " GPUs, 1 MiB and more";
+    }
+    EXPECT_EQ(scales, 5u);
+    for (const ResidualStatistics& scale : ComputeResiduals(rows, estimates, 0))
+    {
+        EXPECT_LE(scale.meanPercent, 10) << scale.ranks << " GPUs, all sizes";
+    }
+    // The residuals in the file are those of the file's constants.
+    const auto large = ComputeResiduals(rows, estimates, LARGE_BYTES);
+    for (size_t i = 0; i < large.size(); ++i)
+    {
+        EXPECT_NEAR(large[i].meanPercent, profile.residuals[i].meanPercent, 0.006);
+    }
+}
+
+} // namespace

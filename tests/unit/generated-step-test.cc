@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "list-scheduler.h"
+#include "small-plan.h"
+
+#include <gtest/gtest.h>
+
+using namespace ns3;
+using namespace ns3::echo;
+
+namespace
+{
+
+/** 1 for a kernel of a layer's forward pass, 2 of its backward pass, 0 else. */
+double LayerCost(const ExecutionGraph& program, const Operator& op)
+{
+    const std::string& name = program.GetName(op);
+    return name.rfind("layer ", 0) != 0 ? 0 : name.find(" backward ") != std::string::npos ? 2 : 1;
+}
+
+TEST(GeneratedStep, PipelineBubbleIsThatOfTheClosedForm)
+{
+    for (auto schedule :
+         {PipelineScheduleKind::GPIPE, PipelineScheduleKind::ONE_FORWARD_ONE_BACKWARD})
+    {
+        for (uint32_t stages : {1, 2, 4, 8})
+        {
+            for (uint32_t microBatches : {1, 2, 7, 16})
+            {
+                TrainingPlan plan = SmallPlan({1, 1, 1, 1, stages}, 2 * stages);
+                plan.schedule = schedule;
+                plan.microBatches = microBatches;
+                ListScheduler run(
+                    Generate(plan), LayerCost, [](const auto&, const auto&) { return 0.0; });
+                ASSERT_TRUE(run.Run()) << stages << " stages";
+                // Two layers a stage: 14 forward kernels each, 22 backward kernels of 2 each. With
+                // free communication a step takes (m + p - 1)(tf + tb) (arXiv 2104.04473, 2.2).
+                const double pass = 2 * 14 + 2 * 22 * 2;
+                EXPECT_EQ(run.GetStepTime(), (microBatches + stages - 1) * pass)
+                    << stages << " stages, " << microBatches << " micro-batches";
+                EXPECT_EQ(run.GetMessages(), 2ull * (stages - 1) * microBatches);
+            }
+        }
+    }
+}
+
+TEST(GeneratedStep, CostlyCommunicationEndsToo)
+{
+    for (uint32_t stages : {1, 2, 4, 8})
+    {
+        for (uint32_t microBatches : {1, 2, 9})
+        {
+            TrainingPlan plan = SmallPlan({2, 1, 2, 2, stages}, stages);
+            plan.model.experts = 2;
+            plan.model.SetDefaults();
+            plan.sequenceParallel = true;
+            plan.distributedOptimizer = true;
+            plan.overlapGradients = true;
+            plan.bucketElements = 1;
+            plan.microBatches = microBatches;
+            const auto workload = Generate(plan);
+            ListScheduler free(workload, LayerCost, [](const auto&, const auto&) { return 0.0; });
+            ListScheduler costly(workload, LayerCost, [](const auto&, const auto& spec) {
+                return double(spec.bytes) / 1000;
+            });
+            ASSERT_TRUE(free.Run());
+            ASSERT_TRUE(costly.Run());
+            EXPECT_GT(costly.GetStepTime(), free.GetStepTime());
+        }
+    }
+}
+
+TEST(GeneratedStep, OverlapHidesReductionsOnly)
+{
+    // Gradients in four buckets beside the last backward pass are done earlier than at its end.
+    TrainingPlan plan = SmallPlan({1, 1, 1, 4, 1}, 4);
+    const auto stepTime = [&] {
+        ListScheduler run(Generate(plan), LayerCost, [](const auto& group, const auto& spec) {
+            return group.GetKind() == GroupKind::DATA ? double(spec.bytes) / 1e5 : 0;
+        });
+        EXPECT_TRUE(run.Run());
+        return run.GetStepTime();
+    };
+    const double atEnd = stepTime();
+    plan.overlapGradients = true;
+    plan.bucketElements = 1;
+    const double overlapped = stepTime();
+    // Alone: 4 layers of 58 units, and all parameters' bytes. A layer's gradients take
+    // 4 x 789,760 / 1e5 = 31.6 units, less than the 44 of a layer's backward pass: all but the
+    // first layer's and the embedding's are hidden.
+    const double layer = 12 * 256.0 * 256 + 13 * 256;
+    const double embedding = (1024 + 128) * 256;
+    EXPECT_NEAR(atEnd, 4 * 58 + (4 * layer + embedding + 512) * 4 / 1e5, 1e-6);
+    EXPECT_NEAR(overlapped, 4 * 58 + (layer + embedding) * 4 / 1e5, 1e-6);
+}
+
+TEST(GeneratedStep, WeightGradientHidesTheInputGradientsAllReduce)
+{
+    // An all-reduce of 1 unit behind a weight gradient of 2 costs nothing; the one of 5 costs 3.
+    const TrainingPlan plan = SmallPlan({2, 1, 1, 1, 1}, 1);
+    const auto stepTime = [&](double cost) {
+        ListScheduler run(Generate(plan), LayerCost, [&](const auto&, const auto& spec) {
+            return spec.bytes == 128 * 256 * 4 ? cost : 0.0;
+        });
+        EXPECT_TRUE(run.Run());
+        return run.GetStepTime();
+    };
+    // 14 + 22 x 2 alone; exposed: 2 all-reduces forward, the embedding's, and the logits' (their
+    // kernels cost nothing here); two behind weight gradients.
+    EXPECT_EQ(stepTime(0), 58);
+    EXPECT_EQ(stepTime(1), 58 + 4 * 1);
+    EXPECT_EQ(stepTime(5), 58 + 4 * 5 + 2 * 3);
+}
+
+} // namespace
