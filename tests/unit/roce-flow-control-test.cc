@@ -89,6 +89,20 @@ TEST_F(RoceFlowControlTest, IncastIsLosslessAndDcqcnKeepsQueuesShort)
     EXPECT_LT(peak[1], peak[0] / 2);
 }
 
+TEST_F(RoceFlowControlTest, DcqcnFindsTheFairShare)
+{
+    // Two flows of 40 MB share 100 Gb/s: 6.53 ms with headers if the link is never idle. The paper
+    // promises high use and fairness for long flows, not a figure: both within a tenth.
+    TestNetwork network(MakeStar(3, "100Gb/s", MicroSeconds(1)),
+                        {{"CongestionControl", "ns3::echo::Dcqcn"}});
+    const Time end = RunIncast(network, 40000000);
+    const Time ideal = TxTime(80000000 / 4096 * (4096 + HEADERS), DataRate("100Gb/s"));
+    EXPECT_GT(end, ideal);
+    EXPECT_LT(end, ideal * 1.1);
+    EXPECT_GT(network.Flows()[0].end, ideal * 0.9);
+    EXPECT_LT(PeakQueue(network), 1600000u); // Kmax
+}
+
 TEST_F(RoceFlowControlTest, HeadroomHoldsWhatComesAfterAPause)
 {
     // Long links, little shared memory, pauses all the time: the headroom alone must do. Its

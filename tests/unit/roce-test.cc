@@ -298,6 +298,28 @@ TEST_F(RoceTest, NothingStaysAfterDelivery)
     EXPECT_EQ(network.Flows().size(), 3200u);
 }
 
+TEST_F(RoceTest, MayGoAwayWithEventsLeft)
+{
+    // A run that is stopped: events of devices that are gone must do nothing.
+    const TestFabric fabric = MakeStar(3, "100Gb/s", MicroSeconds(1));
+    Ptr<ShortestPathRouter> router = CreateObject<ShortestPathRouter>();
+    router->Prepare(fabric.topology);
+    Ptr<PacketNetwork> network = CreateObject<PacketNetwork>();
+    network->Prepare(router, nullptr);
+    Message message;
+    message.source = fabric.nics[0];
+    message.destination = fabric.nics[1];
+    message.bytes = 1000000;
+    network->Send(message, [] { FAIL(); });
+    Simulator::Stop(MicroSeconds(10));
+    Simulator::Run();
+    EXPECT_EQ(network->GetTotals().liveFlows, 1u);
+    network = nullptr;
+    Simulator::Run();
+    EXPECT_LT(Simulator::Now(), MicroSeconds(20));
+    Simulator::Destroy();
+}
+
 TEST_F(RoceTest, RefusesWhatItCannotServe)
 {
     const TestFabric star = MakeStar(2, "100Gb/s", MicroSeconds(1));

@@ -225,7 +225,7 @@ void PacketNetwork::FlushSoon()
     if (!m_flushing)
     {
         m_flushing = true;
-        Simulator::ScheduleNow(&PacketNetwork::Flush, this);
+        Simulator::ScheduleNow(&PacketNetwork::Flush, Ptr<PacketNetwork>(this));
     }
 }
 
@@ -300,10 +300,6 @@ Ptr<RoceDevice> PacketNetwork::GetDevice(DeviceId device) const
 
 void PacketNetwork::DoDispose()
 {
-    if (m_fabric)
-    {
-        m_fabric->Dispose();
-    }
     m_deliveries.clear();
     m_entries.clear();
     m_queuePairs.clear();

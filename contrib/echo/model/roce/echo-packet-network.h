@@ -26,7 +26,8 @@ class RoceNic;
  * Packet fidelity: serves messages between NICs by RoCEv2 queue pairs over the topology's fabric
  * (NICs, leaf, spine and core switches), each an ns-3 node with RocePorts.
  *
- * A pair of NICs and a label share one queue pair and one path each way (Router, per-flow ECMP).
+ * A pair of NICs and a label share one queue pair and one path each way (Router, per-flow ECMP;
+ * acknowledgements are a flow of their own and may return another way).
  * One message alone takes exactly what store-and-forward of its packets takes: over links of one
  * rate R with total delay d, (wire bytes) / R + (links - 1) (largest packet's wire bytes) / R + d,
  * each packet's time on each link rounded up to a picosecond.

@@ -165,7 +165,7 @@ void RoceFabric::Seal()
     }
 }
 
-void RoceFabric::Dispose()
+RoceFabric::~RoceFabric()
 {
     for (const Ptr<RoceDevice>& device : m_devices)
     {

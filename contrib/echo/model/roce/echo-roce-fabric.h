@@ -30,13 +30,16 @@ class RoceFabric
                const RoceParameters* parameters,
                RocePacketPool* pool,
                int64_t firstStream);
+    /** Disposes of devices and nodes: events that are still to come do nothing. */
+    ~RoceFabric();
+    RoceFabric(const RoceFabric&) = delete;
+    RoceFabric& operator=(const RoceFabric&) = delete;
 
     /**
      * To be called once NICs have their policies.
      * @throws InputError if a switch's buffer cannot hold its headrooms
      */
     void Seal();
-    void Dispose();
 
     /**
      * @return ports by which a flow leaves each device on its way, then null
