@@ -104,8 +104,12 @@ void Mainline(benchmark::State& state)
     }
 }
 
-/** All-to-all among the 16 hosts of a k = 4 fat tree: 400 Gb/s, 4 KiB, an ACK each 4 packets. */
+/**
+ * All-to-all among the hosts of a fat tree of k-port switches: 400 Gb/s, 4 KiB, an ACK each 4
+ * packets.
+ */
 void AllToAll(benchmark::State& state,
+              uint32_t k,
               const std::string& name,
               const std::string& scheduler,
               const TestNetwork::Attributes& attributes)
@@ -113,7 +117,7 @@ void AllToAll(benchmark::State& state,
     for (auto unused : state)
     {
         (void)unused;
-        const TestFabric fabric = MakeFatTree(4, "400Gb/s", MicroSeconds(1));
+        const TestFabric fabric = MakeFatTree(k, "400Gb/s", MicroSeconds(1));
         TestNetwork network(fabric, attributes, scheduler);
         const uint32_t hosts = static_cast<uint32_t>(fabric.nics.size());
         for (uint32_t a = 0; a < hosts; ++a)
@@ -122,7 +126,7 @@ void AllToAll(benchmark::State& state,
             {
                 if (a != b)
                 {
-                    network.Send(a, b, 2097152);
+                    network.Send(a, b, k == 4 ? 2097152 : 131072);
                 }
             }
         }
@@ -140,11 +144,12 @@ void AllToAll(benchmark::State& state,
 
 void Register(const std::string& name,
               const std::string& scheduler,
-              const TestNetwork::Attributes& attributes)
+              const TestNetwork::Attributes& attributes,
+              uint32_t k = 4)
 {
     benchmark::RegisterBenchmark(
         name.c_str(),
-        [=](benchmark::State& state) { AllToAll(state, name, scheduler, attributes); })
+        [=](benchmark::State& state) { AllToAll(state, k, name, scheduler, attributes); })
         ->UseManualTime()
         ->Unit(benchmark::kMillisecond);
 }
@@ -163,10 +168,13 @@ int main(int argc, char* argv[])
     Register("default scheduler", "ns3::MapScheduler", window);
     Register("bucket wheel", wheel, window);
     Register("bucket wheel, no window", wheel, {});
-    Register("bucket wheel, no run-ahead",
+    Register(
+        "bucket wheel, no run-ahead", wheel, {{"WindowBytes", "524288"}, {"RunAhead", "false"}});
+    Register("bucket wheel, plain port",
              wheel,
-             {{"WindowBytes", "524288"}, {"RunAhead", "false"}});
-    Register("bucket wheel, plain port", wheel, {{"WindowBytes", "524288"}, {"Lazy", "false"}, {"RunAhead", "false"}});
+             {{"WindowBytes", "524288"}, {"Lazy", "false"}, {"RunAhead", "false"}});
+    Register("bucket wheel, DCQCN", wheel, {{"CongestionControl", "ns3::echo::Dcqcn"}});
+    Register("bucket wheel, 128 hosts", wheel, {{"WindowBytes", "524288"}}, 8);
     benchmark::RunSpecifiedBenchmarks();
 
     const double baseline = g_results[BASELINE].hopsPerSecond;

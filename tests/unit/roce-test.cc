@@ -53,36 +53,6 @@ Time StoreAndForward(uint64_t bytes,
     return arrival;
 }
 
-uint64_t PeakQueue(const TestNetwork& network)
-{
-    uint64_t peak = 0;
-    for (const LinkRecord& link : network.Links())
-    {
-        peak = std::max(peak, link.maxQueueBytes);
-    }
-    return peak;
-}
-
-uint64_t Retransmitted(const TestNetwork& network)
-{
-    uint64_t packets = 0;
-    for (const FlowRecord& flow : network.Flows())
-    {
-        packets += flow.retransmitted;
-    }
-    return packets;
-}
-
-/** All hosts send @p bytes to host 0. @return end of the last message */
-Time RunIncast(TestNetwork& network, uint64_t bytes)
-{
-    for (uint32_t h = 1; h < network.Fabric().nics.size(); ++h)
-    {
-        network.Send(h, 0, bytes);
-    }
-    return network.Run();
-}
-
 /** Sets defaults for one test. */
 class RoceTest : public testing::Test
 {
@@ -192,7 +162,7 @@ TEST_F(RoceTest, MessagesOfAQueuePairArriveInOrder)
 
 TEST_F(RoceTest, QueuePairsShareTheirNicEvenly)
 {
-    // Four messages of one NIC to four hosts: round robin, so all end within two rounds.
+    // Four messages of one NIC to four hosts: round robin, so all end within one round.
     TestNetwork network(MakeStar(5, "100Gb/s", MicroSeconds(1)));
     for (uint32_t h = 1; h < 5; ++h)
     {
@@ -200,92 +170,7 @@ TEST_F(RoceTest, QueuePairsShareTheirNicEvenly)
     }
     network.Run();
     const Time packet = TxTime(4096 + HEADERS, DataRate("100Gb/s"));
-    EXPECT_LE(network.Flows().back().end - network.Flows().front().end, 8 * packet);
-}
-
-TEST_F(RoceTest, IncastIsLosslessAndDcqcnKeepsQueuesShort)
-{
-    // Case 22: 16 hosts send 4 MB each to one: 64 MB at 100 Gb/s take 5.12 ms at least.
-    uint64_t peak[2];
-    for (int i = 0; i < 2; ++i)
-    {
-        TestNetwork network(
-            MakeStar(17, "100Gb/s", MicroSeconds(1)),
-            {{"CongestionControl", i == 0 ? "ns3::echo::FixedRate" : "ns3::echo::Dcqcn"}});
-        const Time end = RunIncast(network, 4000000);
-        EXPECT_GE(end, MicroSeconds(5120));
-        const NetworkTotals totals = network.Get().GetTotals();
-        EXPECT_EQ(totals.drops, 0u);
-        EXPECT_EQ(totals.liveFlows, 0u);
-        EXPECT_EQ(network.Get().GetAlivePackets(), 0u);
-        EXPECT_EQ(totals.congestionControl, i == 0 ? "none" : "dcqcn");
-        peak[i] = PeakQueue(network);
-        if (i == 0)
-        {
-            EXPECT_LE(end, MicroSeconds(5120) * 1.03); // headers are 2 %
-            EXPECT_GT(totals.pauses, 0u);
-            EXPECT_EQ(totals.ecnMarks, 0u);
-        }
-        else
-        {
-            EXPECT_EQ(totals.pauses, 0u);
-            EXPECT_GT(totals.ecnMarks, 0u);
-        }
-    }
-    EXPECT_LT(peak[1], peak[0] / 2);
-}
-
-TEST_F(RoceTest, HeadroomHoldsWhatComesAfterAPause)
-{
-    // Long links, little shared memory, pauses all the time: the headroom alone must do. Its
-    // largest use must also be near its size, or the computation would be wasteful.
-    for (const char* rate : {"25Gb/s", "100Gb/s", "800Gb/s"})
-    {
-        for (const char* mtu : {"256", "4096", "9000"})
-        {
-            TestFabric fabric = MakeStar(65, rate, MicroSeconds(2));
-            const uint64_t inFlight = DataRate(rate).GetBitRate() / 8 / 500000;
-            const uint32_t full = static_cast<uint32_t>(std::stoul(mtu) + HEADERS);
-            const uint64_t headroom = SwitchBuffer::ComputeHeadroom(inFlight, full, 84);
-            const uint64_t buffer = 65 * headroom + 10 * uint64_t{full};
-            Config::SetDefault("ns3::echo::RoceSwitch::BufferBytes", UintegerValue(buffer));
-            Config::SetDefault("ns3::echo::RoceSwitch::PfcAlpha", StringValue("1"));
-            TestNetwork network(fabric, {{"Mtu", mtu}});
-            RunIncast(network, 2 * headroom);
-            const NetworkTotals totals = network.Get().GetTotals();
-            EXPECT_EQ(totals.drops, 0u) << rate << ", MTU " << mtu;
-            EXPECT_EQ(totals.liveFlows, 0u);
-            EXPECT_GT(totals.pauses, 64u);
-            const Ptr<RoceDevice> leaf =
-                network.Get().GetDevice(fabric.topology->FindDevice("leaf0"));
-            const SwitchBuffer& used = static_cast<RoceSwitch&>(*leaf).GetBuffer();
-            EXPECT_LE(used.GetMaxHeld(), buffer);
-            EXPECT_GT(used.GetMaxHeld(), buffer * 6 / 10) << rate << ", MTU " << mtu;
-            EXPECT_EQ(used.GetHeld(), 0u);
-        }
-    }
-}
-
-TEST_F(RoceTest, PausesSpreadOverSwitchesWithoutLoss)
-{
-    // Incast over a k = 4 fat tree: pauses go from the last leaf back to the NICs.
-    Config::SetDefault("ns3::echo::RoceSwitch::BufferBytes", StringValue("2000000"));
-    TestNetwork network(MakeFatTree(4, "100Gb/s", NanoSeconds(500)));
-    RunIncast(network, 2000000);
-    EXPECT_EQ(network.Get().GetTotals().drops, 0u);
-    EXPECT_EQ(network.Get().GetTotals().liveFlows, 0u);
-    std::set<DeviceRole> paused;
-    for (const LinkRecord& link : network.Links())
-    {
-        if (link.pauses > 0)
-        {
-            paused.insert(link.fromRole);
-            EXPECT_GT(link.paused, Time(0));
-        }
-    }
-    EXPECT_THAT(paused,
-                testing::ElementsAre(
-                    DeviceRole::NIC, DeviceRole::LEAF, DeviceRole::SPINE, DeviceRole::CORE));
+    EXPECT_LE(network.Flows().back().end - network.Flows().front().end, 3 * packet);
 }
 
 TEST_F(RoceTest, BytesAreConservedAndNoLinkIsOverfull)
@@ -361,85 +246,33 @@ TEST_F(RoceTest, EcmpSpreadsFlowsAndKeepsThemOnOnePath)
         EXPECT_GE(bytes, 256u * 16384 * 17 / 100) << name;
         EXPECT_LE(bytes, 256u * 16384 * 33 / 100) << name;
     }
-    EXPECT_EQ(Retransmitted(network), 0u); // no reordering: a gap would have been reported
-}
-
-TEST_F(RoceTest, LossIsRepairedAndFinite)
-{
-    // Case 20: losses end in exact payload, later than without; a loss of 0 is the baseline.
-    std::map<std::string, Time> ends;
-    for (const char* loss : {"", "0", "0.002"})
+    for (const FlowRecord& flow : network.Flows())
     {
-        TestNetwork::Attributes attributes;
-        if (*loss)
-        {
-            attributes["LossRate"] = loss;
-        }
-        TestNetwork network(MakeStar(8, "100Gb/s", MicroSeconds(1)), attributes);
-        int delivered = 0;
-        for (uint32_t h = 0; h < 8; ++h)
-        {
-            network.Send(h, (h + 1) % 8, 4194304, 0, [&delivered] { ++delivered; });
-        }
-        ends[loss] = network.Run();
-        EXPECT_EQ(delivered, 8);
-        const NetworkTotals totals = network.Get().GetTotals();
-        EXPECT_EQ(totals.liveFlows, 0u);
-        EXPECT_EQ(network.Get().GetAlivePackets(), 0u);
-        if (std::string(loss) == "0.002")
-        {
-            EXPECT_GE(totals.drops, 5u);
-            EXPECT_GE(Retransmitted(network), totals.drops);
-        }
-        else
-        {
-            EXPECT_EQ(totals.drops + Retransmitted(network), 0u);
-        }
+        EXPECT_EQ(flow.retransmitted, 0u); // no reordering: a gap would have been reported
     }
-    EXPECT_EQ(ends["0"], ends[""]);
-    EXPECT_GT(ends["0.002"], ends[""]);
 }
 
-TEST_F(RoceTest, LossOfTheLastPacketIsFoundByTheTimer)
+TEST_F(RoceTest, ANicWithTwoPortsUsesBoth)
 {
-    // Half of all packets lost, one-packet messages: nothing follows that could show a gap.
-    TestNetwork network(MakeStar(2, "100Gb/s", MicroSeconds(1)),
-                        {{"LossRate", "0.5"}, {"RetransmitTimeout", "20us"}});
-    int delivered = 0;
-    for (uint64_t label = 0; label < 50; ++label)
+    // Two hosts, each joined to two leaves: labels spread over both planes, twice the rate.
+    TestFabric fabric;
+    fabric.AddHosts(2);
+    for (uint32_t l = 0; l < 2; ++l)
     {
-        network.Send(0, 1, 1000, label, [&delivered] { ++delivered; });
+        const DeviceId leaf = fabric.AddSwitch(DeviceRole::LEAF, l);
+        fabric.Join(fabric.nics[0], leaf, "100Gb/s", MicroSeconds(1));
+        fabric.Join(fabric.nics[1], leaf, "100Gb/s", MicroSeconds(1));
     }
-    EXPECT_GT(network.Run(), MicroSeconds(20));
-    EXPECT_EQ(delivered, 50);
-    EXPECT_GE(Retransmitted(network), network.Get().GetTotals().drops);
-}
-
-TEST_F(RoceTest, WithoutPausesAFullBufferDropsAndSendersRepair)
-{
-    Config::SetDefault("ns3::echo::RoceSwitch::BufferBytes", StringValue("500000"));
-    TestNetwork network(MakeStar(9, "100Gb/s", MicroSeconds(1)), {{"Lossless", "false"}});
-    RunIncast(network, 1000000);
-    const NetworkTotals totals = network.Get().GetTotals();
-    EXPECT_GT(totals.drops, 0u);
-    EXPECT_EQ(totals.pauses, 0u);
-    EXPECT_EQ(totals.liveFlows, 0u);
-    EXPECT_GE(Retransmitted(network), totals.drops);
-    EXPECT_LE(PeakQueue(network), 500000u);
-}
-
-TEST_F(RoceTest, AWindowBoundsWhatIsUnderWay)
-{
-    // 8 senders x 64 KiB: at most 8 x 16 packets x 4178 B can be queued.
-    TestNetwork network(MakeStar(9, "100Gb/s", MicroSeconds(1)), {{"WindowBytes", "65536"}});
-    const Time end = RunIncast(network, 1000000);
-    EXPECT_LE(PeakQueue(network), 8u * 16 * 4178);
-    EXPECT_LE(end, MicroSeconds(640) * 1.04); // the link stays busy
-    // A window below rate x round trip: a packet each round trip of 4 us and a bit.
-    TestNetwork slow(MakeStar(2, "100Gb/s", MicroSeconds(1)),
-                     {{"WindowBytes", "4096"}, {"AckInterval", "1"}});
-    slow.Send(0, 1, 409600);
-    EXPECT_GT(slow.Run(), MicroSeconds(400));
+    fabric.topology->Seal();
+    TestNetwork network(fabric);
+    for (uint64_t label = 0; label < 64; ++label)
+    {
+        network.Send(0, 1, 125000, label);
+    }
+    // 8 MB at 200 Gb/s take 320 us, at 100 Gb/s 640 us.
+    const Time end = network.Run();
+    EXPECT_GT(end, MicroSeconds(320));
+    EXPECT_LT(end, MicroSeconds(450));
 }
 
 TEST_F(RoceTest, NothingStaysAfterDelivery)
@@ -465,6 +298,28 @@ TEST_F(RoceTest, NothingStaysAfterDelivery)
     EXPECT_EQ(network.Flows().size(), 3200u);
 }
 
+TEST_F(RoceTest, MayGoAwayWithEventsLeft)
+{
+    // A run that is stopped: events of devices that are gone must do nothing.
+    const TestFabric fabric = MakeStar(3, "100Gb/s", MicroSeconds(1));
+    Ptr<ShortestPathRouter> router = CreateObject<ShortestPathRouter>();
+    router->Prepare(fabric.topology);
+    Ptr<PacketNetwork> network = CreateObject<PacketNetwork>();
+    network->Prepare(router, nullptr);
+    Message message;
+    message.source = fabric.nics[0];
+    message.destination = fabric.nics[1];
+    message.bytes = 1000000;
+    network->Send(message, [] { FAIL(); });
+    Simulator::Stop(MicroSeconds(10));
+    Simulator::Run();
+    EXPECT_EQ(network->GetTotals().liveFlows, 1u);
+    network = nullptr;
+    Simulator::Run();
+    EXPECT_LT(Simulator::Now(), MicroSeconds(20));
+    Simulator::Destroy();
+}
+
 TEST_F(RoceTest, RefusesWhatItCannotServe)
 {
     const TestFabric star = MakeStar(2, "100Gb/s", MicroSeconds(1));
@@ -484,6 +339,7 @@ TEST_F(RoceTest, RefusesWhatItCannotServe)
     {
         TestNetwork network(star);
         EXPECT_THROW(network.Send(0, 0, 1), UnsupportedError);
+        EXPECT_THROW(network.Send(0, 1, 0), std::logic_error);
         Message message;
         message.source = star.topology->FindDevice("host0/gpu0");
         message.destination = star.nics[1];

@@ -3,9 +3,11 @@
 
 #include "ns3/echo-bucket-wheel-scheduler.h"
 #include "ns3/event-impl.h"
+#include "ns3/global-value.h"
 #include "ns3/map-scheduler.h"
 #include "ns3/object-factory.h"
 #include "ns3/simulator.h"
+#include "ns3/string.h"
 #include "ns3/uinteger.h"
 
 #include <gtest/gtest.h>
@@ -119,9 +121,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Wheel, RunsASimulation)
 {
-    ObjectFactory factory;
-    factory.SetTypeId("ns3::echo::BucketWheelScheduler");
-    Simulator::SetScheduler(factory);
+    GlobalValue::Bind("SchedulerType", StringValue("ns3::echo::BucketWheelScheduler"));
     std::vector<int> order;
     const auto note = [&order](int what) { return [&order, what] { order.push_back(what); }; };
     Simulator::Schedule(Seconds(1), note(5));
@@ -141,6 +141,7 @@ TEST(Wheel, RunsASimulation)
     EXPECT_EQ(order, (std::vector<int>{1, 2, 3, 4, 40, 5, 6}));
     EXPECT_EQ(Simulator::Now(), Seconds(3) + NanoSeconds(5));
     Simulator::Destroy();
+    GlobalValue::Bind("SchedulerType", StringValue("ns3::MapScheduler"));
 }
 
 } // namespace

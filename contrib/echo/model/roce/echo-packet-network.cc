@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-packet-network.h"
 
-#include "echo-roce-channel.h"
 #include "echo-roce-nic.h"
-#include "echo-roce-port.h"
-#include "echo-roce-switch.h"
 
 #include "ns3/boolean.h"
 #include "ns3/double.h"
@@ -134,85 +131,13 @@ void PacketNetwork::Prepare(Ptr<Router> router, RecordSink* sink)
     m_parameters.runAhead = m_runAhead;
     m_parameters.congestionNotices = m_control->UsesNotices();
     m_parameters.noticeInterval = m_control->GetNoticeInterval();
-    MakeDevices();
-    MakeLinks();
-    for (const Ptr<RoceDevice>& device : m_devices)
+    m_parameters.lazy = m_lazy;
+    m_fabric = std::make_unique<RoceFabric>(m_router, &m_parameters, &m_pool, m_firstStream);
+    for (RoceNic* nic : m_fabric->GetNics())
     {
-        if (device)
-        {
-            device->Seal();
-        }
+        nic->SetPolicy(m_control, [this](QueuePair& pair, int64_t now) { OnDelivered(pair, now); });
     }
-}
-
-void PacketNetwork::MakeDevices()
-{
-    m_devices.resize(m_topology->GetDeviceCount());
-    for (uint32_t i = 0; i < m_devices.size(); ++i)
-    {
-        const DeviceRole role = m_topology->GetDevice(DeviceId(i)).role;
-        if (role == DeviceRole::NIC)
-        {
-            Ptr<RoceNic> nic = CreateObject<RoceNic>();
-            nic->SetPolicy(m_control,
-                           [this](QueuePair& pair, int64_t now) { OnDelivered(pair, now); });
-            m_devices[i] = nic;
-        }
-        else if (role == DeviceRole::LEAF || role == DeviceRole::SPINE || role == DeviceRole::CORE)
-        {
-            m_devices[i] = CreateObject<RoceSwitch>();
-        }
-        else
-        {
-            continue;
-        }
-        m_devices[i]->Prepare(CreateObject<Node>(), &m_parameters, &m_pool);
-        m_devices[i]->AssignStream(m_firstStream + i);
-    }
-}
-
-void PacketNetwork::MakeLinks()
-{
-    m_ports.resize(2 * m_topology->GetLinkCount());
-    for (uint32_t l = 0; l < m_topology->GetLinkCount(); ++l)
-    {
-        if (!m_topology->IsFabricLink(LinkId(l)))
-        {
-            continue;
-        }
-        const Link& link = m_topology->GetLink(LinkId(l));
-        for (uint32_t side = 0; side < 2; ++side)
-        {
-            Ptr<RocePort> port = CreateObjectWithAttributes<RocePort>(
-                "DataRate", DataRateValue(link.rate), "Lazy", BooleanValue(m_lazy));
-            port->SetMtu(static_cast<uint16_t>(m_mtuBytes));
-            m_ports[2 * l + side] = port;
-            const Ptr<RoceDevice>& device = m_devices[(side == 0 ? link.a : link.b).Get()];
-            device->GetObject<Node>()->AddDevice(port);
-            device->AddPort(port);
-        }
-        CreateObjectWithAttributes<RoceChannel>("Delay", TimeValue(link.delay))
-            ->Connect(m_ports[2 * l], m_ports[2 * l + 1]);
-    }
-}
-
-std::vector<RocePort*> PacketNetwork::MakeRoute(DeviceId source,
-                                                DeviceId destination,
-                                                uint64_t label) const
-{
-    std::vector<PortId> path;
-    if (!m_router->FindPath(source, destination, label, path))
-    {
-        throw UnsupportedError("no path joins " + m_topology->GetDevice(source).name + " and " +
-                               m_topology->GetDevice(destination).name);
-    }
-    std::vector<RocePort*> route;
-    for (const PortId port : path)
-    {
-        route.push_back(PeekPointer(m_ports[port.Get()]));
-    }
-    route.push_back(nullptr);
-    return route;
+    m_fabric->Seal();
 }
 
 QueuePair& PacketNetwork::GetQueuePair(const Message& message)
@@ -236,8 +161,10 @@ QueuePair& PacketNetwork::GetQueuePair(const Message& message)
         throw UnsupportedError("a message from " + m_topology->GetDevice(message.source).name +
                                " to itself");
     }
-    std::vector<RocePort*> forth = MakeRoute(message.source, message.destination, message.label);
-    std::vector<RocePort*> back = MakeRoute(message.destination, message.source, message.label);
+    std::vector<RocePort*> forth =
+        m_fabric->MakeRoute(message.source, message.destination, message.label);
+    std::vector<RocePort*> back =
+        m_fabric->MakeRoute(message.destination, message.source, message.label);
     std::unique_ptr<RateState> rate = m_control->MakeState(forth.front()->GetBitRate());
     auto pair = std::make_unique<QueuePair>(key,
                                             static_cast<uint32_t>(m_queuePairs.size()),
@@ -249,9 +176,17 @@ QueuePair& PacketNetwork::GetQueuePair(const Message& message)
     return *m_queuePairs.emplace(key, std::move(pair)).first->second;
 }
 
+RoceNic& PacketNetwork::GetNic(const QueuePair& queuePair) const
+{
+    return static_cast<RoceNic&>(*m_fabric->GetDevice(std::get<0>(queuePair.GetKey())));
+}
+
 void PacketNetwork::Send(const Message& message, DeliveredCallback delivered)
 {
-    NS_ASSERT_MSG(message.bytes > 0, "a message has bytes");
+    if (message.bytes == 0)
+    {
+        throw std::logic_error("a message without bytes");
+    }
     QueuePair& pair = GetQueuePair(message);
     RoceMessage entry;
     entry.message = message;
@@ -290,7 +225,7 @@ void PacketNetwork::FlushSoon()
     if (!m_flushing)
     {
         m_flushing = true;
-        Simulator::ScheduleNow(&PacketNetwork::Flush, this);
+        Simulator::ScheduleNow(&PacketNetwork::Flush, Ptr<PacketNetwork>(this));
     }
 }
 
@@ -325,9 +260,12 @@ void PacketNetwork::Flush()
     for (Entry& entry : entries)
     {
         QueuePair& pair = *entry.queuePair;
-        Ptr<RoceDevice> nic = m_devices[std::get<0>(pair.GetKey()).Get()];
         pair.Append(std::move(entry.message));
-        static_cast<RoceNic&>(*nic).Activate(pair, now);
+        GetNic(pair).Activate(pair, now);
+    }
+    for (Entry& entry : entries)
+    {
+        GetNic(*entry.queuePair).Wake(*entry.queuePair, now);
     }
 }
 
@@ -338,92 +276,34 @@ Fidelity PacketNetwork::GetFidelity() const
 
 void PacketNetwork::ReportLinks(RecordSink& sink, Time) const
 {
-    const int64_t now = Simulator::Now().GetPicoSeconds();
-    for (uint32_t i = 0; i < m_ports.size(); ++i)
-    {
-        if (!m_ports[i])
-        {
-            continue;
-        }
-        const RocePortStatistics s = m_ports[i]->GetStatistics(now);
-        if (s.packets == 0)
-        {
-            continue;
-        }
-        const PortId port(i);
-        const Device& from = m_topology->GetDevice(m_topology->OwnerOf(port));
-        const Device& to = m_topology->GetDevice(m_topology->NeighborOf(port));
-        LinkRecord record;
-        record.link = Topology::LinkOf(port);
-        record.port = port;
-        record.from = from.name;
-        record.to = to.name;
-        record.fromRole = from.role;
-        record.toRole = to.role;
-        record.rate = m_topology->RateOf(port);
-        record.wireBytes = s.wireBytes;
-        record.payloadBytes = s.payloadBytes;
-        record.packets = s.packets;
-        record.busy = TimeStep(static_cast<uint64_t>(s.busy));
-        record.lastBusy = TimeStep(static_cast<uint64_t>(m_ports[i]->GetFreeAt()));
-        record.peakRate = s.peakRate;
-        record.maxQueueBytes = s.maxQueueBytes;
-        record.ecnMarks = s.marks;
-        record.pauses = s.pauses;
-        record.paused = TimeStep(static_cast<uint64_t>(s.paused));
-        record.drops = s.drops;
-        sink.OnLink(record);
-    }
+    m_fabric->ReportLinks(sink);
 }
 
 NetworkTotals PacketNetwork::GetTotals() const
 {
     NetworkTotals totals;
-    for (uint32_t i = 0; i < m_ports.size(); ++i)
-    {
-        if (!m_ports[i])
-        {
-            continue;
-        }
-        const RocePortStatistics& s = m_ports[i]->GetCounters();
-        totals.packetHops += s.packets;
-        totals.drops += s.drops;
-        totals.pauses += s.pauses;
-        totals.ecnMarks += s.marks;
-        if (m_topology->GetDevice(m_topology->OwnerOf(PortId(i))).role == DeviceRole::NIC)
-        {
-            totals.packets += s.packets;
-        }
-    }
+    m_fabric->AddTotals(totals);
     totals.liveFlows = m_live;
-    totals.congestionControl = m_control ? m_control->GetName() : "";
+    totals.congestionControl = m_control->GetName();
     return totals;
 }
 
 Ptr<RocePort> PacketNetwork::GetPort(PortId port) const
 {
-    return m_ports.at(port.Get());
+    return m_fabric->GetPort(port);
 }
 
 Ptr<RoceDevice> PacketNetwork::GetDevice(DeviceId device) const
 {
-    return m_devices.at(device.Get());
+    return m_fabric->GetDevice(device);
 }
 
 void PacketNetwork::DoDispose()
 {
-    for (const Ptr<RoceDevice>& device : m_devices)
-    {
-        if (device)
-        {
-            device->Dispose();
-        }
-    }
-    m_devices.clear();
-    m_ports.clear();
     m_deliveries.clear();
     m_entries.clear();
     m_queuePairs.clear();
+    m_fabric.reset();
     m_control = nullptr;
     m_router = nullptr;
     NetworkModel::DoDispose();

@@ -5,6 +5,7 @@
 #include "echo-congestion-control.h"
 #include "echo-queue-pair.h"
 #include "echo-roce-device.h"
+#include "echo-roce-fabric.h"
 
 #include "ns3/echo-network-model.h"
 
@@ -19,11 +20,14 @@ namespace ns3
 namespace echo
 {
 
+class RoceNic;
+
 /**
  * Packet fidelity: serves messages between NICs by RoCEv2 queue pairs over the topology's fabric
  * (NICs, leaf, spine and core switches), each an ns-3 node with RocePorts.
  *
- * A pair of NICs and a label share one queue pair and one path each way (Router, per-flow ECMP).
+ * A pair of NICs and a label share one queue pair and one path each way (Router, per-flow ECMP;
+ * acknowledgements are a flow of their own and may return another way).
  * One message alone takes exactly what store-and-forward of its packets takes: over links of one
  * rate R with total delay d, (wire bytes) / R + (links - 1) (largest packet's wire bytes) / R + d,
  * each packet's time on each link rounded up to a picosecond.
@@ -92,33 +96,31 @@ class PacketNetwork : public NetworkModel
         RoceMessage message;
     };
 
-    void MakeDevices();
-    void MakeLinks();
     QueuePair& GetQueuePair(const Message& message);
-    std::vector<RocePort*> MakeRoute(DeviceId source, DeviceId destination, uint64_t label) const;
+    /** @return the NIC that a queue pair sends by */
+    RoceNic& GetNic(const QueuePair& queuePair) const;
     void OnDelivered(QueuePair& queuePair, int64_t now);
     void FlushSoon();
     /** Tells deliveries, then lets new messages into their queue pairs. */
     void Flush();
 
-    RoceParameters m_parameters;            //!< shared with the devices; attributes
-    uint32_t m_mtuBytes{4096};              //!< attribute Mtu
-    uint32_t m_ackInterval{4};              //!< attribute AckInterval
-    uint64_t m_windowBytes{0};              //!< attribute WindowBytes
-    double m_lossRate{0};                   //!< attribute LossRate
-    bool m_lossless{true};                  //!< attribute Lossless
-    Time m_retransmitTimeout;               //!< attribute RetransmitTimeout
-    bool m_lazy{true};                      //!< attribute Lazy
-    bool m_runAhead{true};                  //!< attribute RunAhead
-    int64_t m_firstStream{0};               //!< attribute Stream
-    std::string m_controlType;              //!< attribute CongestionControl
-    RocePacketPool m_pool;                  //!< all packets
-    Ptr<Router> m_router;                   //!< paths
-    TopologyPtr m_topology;                 //!< the router's
-    RecordSink* m_sink{nullptr};            //!< may be null
-    Ptr<CongestionControl> m_control;       //!< policy
-    std::vector<Ptr<RoceDevice>> m_devices; //!< by DeviceId; may be null
-    std::vector<Ptr<RocePort>> m_ports;     //!< by PortId; may be null
+    RoceParameters m_parameters;          //!< shared with the devices; attributes
+    uint32_t m_mtuBytes{4096};            //!< attribute Mtu
+    uint32_t m_ackInterval{4};            //!< attribute AckInterval
+    uint64_t m_windowBytes{0};            //!< attribute WindowBytes
+    double m_lossRate{0};                 //!< attribute LossRate
+    bool m_lossless{true};                //!< attribute Lossless
+    Time m_retransmitTimeout;             //!< attribute RetransmitTimeout
+    bool m_lazy{true};                    //!< attribute Lazy
+    bool m_runAhead{true};                //!< attribute RunAhead
+    int64_t m_firstStream{0};             //!< attribute Stream
+    std::string m_controlType;            //!< attribute CongestionControl
+    RocePacketPool m_pool;                //!< all packets
+    Ptr<Router> m_router;                 //!< paths
+    TopologyPtr m_topology;               //!< the router's
+    RecordSink* m_sink{nullptr};          //!< may be null
+    Ptr<CongestionControl> m_control;     //!< policy
+    std::unique_ptr<RoceFabric> m_fabric; //!< nodes, ports, links
     std::map<QueuePair::Key, std::unique_ptr<QueuePair>> m_queuePairs; //!< made when first used
     std::vector<Delivery> m_deliveries;                                //!< of this instant
     std::vector<Entry> m_entries;                                      //!< of this instant

@@ -24,8 +24,14 @@ class RoceDevice;
  * with at most one time. All that falls on one instant is handled in one ns-3 event, in slot
  * order. So the order of simultaneous events at a device is defined by the model and is the same
  * whichever ns-3 scheduler runs, and however many idle transmit-done slots are set; devices
- * themselves meet only over links, which take time. There is one ns-3 event for each (device,
- * time), never one that finds nothing to do.
+ * themselves meet only over links, which take time. No ns-3 event finds nothing to do.
+ *
+ * A device that only packets can touch (a switch) may handle more than an instant in an event, as
+ * conservative parallel simulators do (Chandy and Misra, CACM 1981). Let the event run at time t,
+ * and let no link to the device be shorter than L. All devices' events still to come run at t or
+ * later, so what they send arrives at t + L or later; what arrives earlier is on its link already.
+ * So all slots before t + L can be handled now, in order, with the same outcome. The device is then
+ * later than Simulator::Now(), which is why times are handed down and never asked for.
  *
  * Inside, a complete binary tree of minima: setting a slot costs the logarithm of their number at
  * most. The object is its own event. Times are picoseconds.

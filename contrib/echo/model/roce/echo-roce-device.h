@@ -26,6 +26,7 @@ struct RoceParameters
     uint64_t windowBytes{0};       //!< payload not acknowledged yet; 0: no limit
     int64_t retransmitTimeout{0};  //!< ps
     double lossRate{0};            //!< chance that a data packet is lost on a link
+    bool lazy{true};               //!< see RocePort
     bool runAhead{true};           //!< switches handle what they know of in one event
     bool lossless{true};           //!< priority flow control
     bool congestionNotices{false}; //!< switches mark and receivers send CNPs

@@ -63,6 +63,19 @@ void RoceNic::Activate(QueuePair& queuePair, int64_t now)
     }
 }
 
+void RoceNic::Wake(QueuePair& queuePair, int64_t now)
+{
+    queuePair.GetForth()[0]->Wake(now);
+}
+
+void RoceNic::Resume(QueuePair& queuePair, int64_t now)
+{
+    if (Reconsider(queuePair, now))
+    {
+        Wake(queuePair, now);
+    }
+}
+
 bool RoceNic::IsWindowFull(const QueuePair& queuePair) const
 {
     return m_windowPackets > 0 && queuePair.GetOutstanding() >= m_windowPackets;
@@ -77,7 +90,7 @@ void RoceNic::Append(Round& round, QueuePair& queuePair)
     ++round.count;
 }
 
-void RoceNic::Reconsider(QueuePair& queuePair, int64_t now)
+bool RoceNic::Reconsider(QueuePair& queuePair, int64_t now)
 {
     if (!queuePair.HasPacket())
     {
@@ -95,9 +108,12 @@ void RoceNic::Reconsider(QueuePair& queuePair, int64_t now)
     else
     {
         RocePort& port = *queuePair.GetForth()[0];
-        Append(m_rounds[port.GetIndex()], queuePair);
-        port.AddWaiting(now);
+        Round& round = m_rounds[port.GetIndex()];
+        Append(round, queuePair);
+        port.SetWaiting(round.count);
+        return true;
     }
+    return false;
 }
 
 RocePacket* RoceNic::PullData(RocePort& port, int64_t now)
@@ -237,7 +253,7 @@ void RoceNic::ReceiveAcknowledgement(RocePacket* packet, int64_t now)
     if (queuePair.state == QueuePair::State::BLOCKED ||
         (queuePair.state == QueuePair::State::IDLE && queuePair.HasPacket()))
     {
-        Reconsider(queuePair, now);
+        Resume(queuePair, now);
     }
 }
 
@@ -268,7 +284,7 @@ void RoceNic::OnTimer(int64_t now)
         }
         else
         {
-            Reconsider(*timer.queuePair, now);
+            Resume(*timer.queuePair, now);
         }
     }
     SetTimer(m_timers.empty() ? RoceAgenda::NEVER : m_timers.top().time);
@@ -294,7 +310,7 @@ void RoceNic::OnTimeout(QueuePair& queuePair, int64_t now)
     queuePair.GoBack();
     if (queuePair.state == QueuePair::State::IDLE || queuePair.state == QueuePair::State::BLOCKED)
     {
-        Reconsider(queuePair, now);
+        Resume(queuePair, now);
     }
 }
 

@@ -31,8 +31,10 @@ class RoceNic : public RoceDevice
     /** To be called once, before Seal. */
     void SetPolicy(Ptr<CongestionControl> control, DeliveredFunction delivered);
 
-    /** The queue pair, which leaves by this NIC, has a new message. */
+    /** The queue pair, which leaves by this NIC, has a new message. Wake is to follow. */
     void Activate(QueuePair& queuePair, int64_t now);
+    /** Starts the port of a queue pair, after all that were given messages were activated. */
+    void Wake(QueuePair& queuePair, int64_t now);
 
     RocePacket* PullData(RocePort& port, int64_t now) override;
 
@@ -67,8 +69,13 @@ class RoceNic : public RoceDevice
     void ReceiveAcknowledgement(RocePacket* packet, int64_t now);
     void SendReply(QueuePair& queuePair, RocePacketKind kind, int64_t now);
     void Append(Round& round, QueuePair& queuePair);
-    /** Decides what the queue pair waits for; puts it into its round or sets a timer. */
-    void Reconsider(QueuePair& queuePair, int64_t now);
+    /**
+     * Decides what the queue pair waits for; puts it into its round or sets a timer.
+     * @return true if its port is to be woken
+     */
+    bool Reconsider(QueuePair& queuePair, int64_t now);
+    /** Reconsider and wake. */
+    void Resume(QueuePair& queuePair, int64_t now);
     bool IsWindowFull(const QueuePair& queuePair) const;
     void AddTimer(const Timer& timer);
     void OnTimeout(QueuePair& queuePair, int64_t now);

@@ -143,19 +143,17 @@ RocePacket* RocePort::SendPause(RocePacket* packet, int64_t now)
     return nullptr;
 }
 
-void RocePort::AddWaiting(int64_t now)
+void RocePort::Wake(int64_t now)
 {
-    ++m_waiting;
-    if (m_paused)
+    if (!HasWaiting())
     {
         return;
     }
     if (IsBusy(now))
     {
         ArmOnce(now);
-        return;
     }
-    if (RocePacket* packet = m_device->PullData(*this, now))
+    else if (RocePacket* packet = Next(now))
     {
         Start(packet, now);
     }
@@ -180,17 +178,7 @@ void RocePort::OnPause(bool pause, int64_t now)
         return;
     }
     m_statistics.paused += now - m_pausedSince;
-    if (m_waiting > 0)
-    {
-        if (IsBusy(now))
-        {
-            ArmOnce(now);
-        }
-        else if (RocePacket* packet = Next(now))
-        {
-            Start(packet, now);
-        }
-    }
+    Wake(now);
 }
 
 void RocePort::SetTraced()

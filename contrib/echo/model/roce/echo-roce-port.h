@@ -5,6 +5,7 @@
 #include "echo-roce-agenda.h"
 #include "echo-roce-channel.h"
 #include "echo-roce-packet.h"
+#include "echo-roce-port-trace.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/mac48-address.h"
@@ -22,63 +23,6 @@ namespace echo
 {
 
 class RoceDevice;
-class RocePort;
-
-/**
- * A trace source of a port. Connecting it tells the port, so that unconnected ones cost the data
- * path one test of a flag for all.
- */
-template <typename... Ts>
-class RocePortTrace
-{
-  public:
-    explicit RocePortTrace(RocePort* port) : m_port(port)
-    {
-    }
-
-    void ConnectWithoutContext(const CallbackBase& callback);
-    void Connect(const CallbackBase& callback, const std::string& path);
-
-    void DisconnectWithoutContext(const CallbackBase& callback)
-    {
-        m_trace.DisconnectWithoutContext(callback);
-    }
-
-    void Disconnect(const CallbackBase& callback, const std::string& path)
-    {
-        m_trace.Disconnect(callback, path);
-    }
-
-    bool IsEmpty() const
-    {
-        return m_trace.IsEmpty();
-    }
-
-    void operator()(Ts... arguments) const
-    {
-        m_trace(arguments...);
-    }
-
-  private:
-    TracedCallback<Ts...> m_trace; //!< who listens
-    RocePort* m_port;              //!< whose trace
-};
-
-/** What a port has done so far; of its transmitting direction. */
-struct RocePortStatistics
-{
-    uint64_t packets{0};       //!< started; pause frames are not counted
-    uint64_t wireBytes{0};     //!< pause frames not counted
-    uint64_t payloadBytes{0};  //!< retransmissions counted
-    uint64_t maxQueueBytes{0}; //!< largest data queue, wire bytes
-    uint64_t marks{0};         //!< packets that left with ECN set here
-    uint64_t pauses{0};        //!< XOFF frames received
-    uint64_t drops{0};         //!< packets of this link lost on it or at its end
-    int64_t busy{0};           //!< ps spent transmitting, pause frames included
-    int64_t paused{0};         //!< ps in pause, ended pauses only
-    double peakRate{0};        //!< largest busy share of a window of 2^26 ps (67 us)
-};
-
 /**
  * One end of a full-duplex Ethernet link: transmits packets one after the other and holds the
  * packets that are on the way to the other end.
@@ -185,10 +129,10 @@ class RocePort : public NetDevice
         return packet;
     }
 
-    /** One more source of data waits for this port (NICs); starts it if the port is idle. */
-    void AddWaiting(int64_t now);
+    /** Something may wait for this port: starts it if the port is idle. */
+    void Wake(int64_t now);
 
-    /** Changes the number of waiting sources from inside PullData. */
+    /** NICs: how many sources of data wait for this port. */
     void SetWaiting(uint32_t sources)
     {
         m_waiting = sources;
@@ -433,26 +377,12 @@ class RocePort : public NetDevice
     Node* m_node{nullptr};           //!< ns-3's node (it holds the ports)
     TracedCallback<> m_linkChange;   //!< for NetDevice
 
-    RocePortTrace<Time, Ptr<const Packet>> m_transmitTrace; //!< "Transmit"
-    RocePortTrace<Time, Ptr<const Packet>> m_receiveTrace;  //!< "Receive"
-    RocePortTrace<Time, Ptr<const Packet>> m_dropTrace;     //!< "Drop"
-    RocePortTrace<Time, uint64_t> m_queueTrace;             //!< "Queue"
-    RocePortTrace<Time, bool> m_pauseTrace;                 //!< "Pause"
+    RocePortTrace<RocePort, Time, Ptr<const Packet>> m_transmitTrace; //!< "Transmit"
+    RocePortTrace<RocePort, Time, Ptr<const Packet>> m_receiveTrace;  //!< "Receive"
+    RocePortTrace<RocePort, Time, Ptr<const Packet>> m_dropTrace;     //!< "Drop"
+    RocePortTrace<RocePort, Time, uint64_t> m_queueTrace;             //!< "Queue"
+    RocePortTrace<RocePort, Time, bool> m_pauseTrace;                 //!< "Pause"
 };
-
-template <typename... Ts>
-void RocePortTrace<Ts...>::ConnectWithoutContext(const CallbackBase& callback)
-{
-    m_trace.ConnectWithoutContext(callback);
-    m_port->SetTraced();
-}
-
-template <typename... Ts>
-void RocePortTrace<Ts...>::Connect(const CallbackBase& callback, const std::string& path)
-{
-    m_trace.Connect(callback, path);
-    m_port->SetTraced();
-}
 
 } // namespace echo
 } // namespace ns3

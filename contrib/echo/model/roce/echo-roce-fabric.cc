@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-roce-fabric.h"
+
+#include "echo-roce-channel.h"
+#include "echo-roce-nic.h"
+#include "echo-roce-switch.h"
+
+#include "ns3/boolean.h"
+#include "ns3/echo-error.h"
+#include "ns3/simulator.h"
+
+namespace ns3
+{
+namespace echo
+{
+
+RoceFabric::RoceFabric(Ptr<Router> router,
+                       const RoceParameters* parameters,
+                       RocePacketPool* pool,
+                       int64_t firstStream)
+    : m_router(router), m_topology(router->GetTopology())
+{
+    MakeDevices(parameters, pool, firstStream);
+    MakeLinks(*parameters);
+}
+
+void RoceFabric::MakeDevices(const RoceParameters* parameters,
+                             RocePacketPool* pool,
+                             int64_t firstStream)
+{
+    m_devices.resize(m_topology->GetDeviceCount());
+    for (uint32_t i = 0; i < m_devices.size(); ++i)
+    {
+        const DeviceRole role = m_topology->GetDevice(DeviceId(i)).role;
+        if (role == DeviceRole::NIC)
+        {
+            m_devices[i] = CreateObject<RoceNic>();
+            m_nics.push_back(static_cast<RoceNic*>(PeekPointer(m_devices[i])));
+        }
+        else if (role == DeviceRole::LEAF || role == DeviceRole::SPINE || role == DeviceRole::CORE)
+        {
+            m_devices[i] = CreateObject<RoceSwitch>();
+        }
+        else
+        {
+            continue;
+        }
+        m_devices[i]->Prepare(CreateObject<Node>(), parameters, pool);
+        m_devices[i]->AssignStream(firstStream + i);
+    }
+}
+
+void RoceFabric::MakeLinks(const RoceParameters& parameters)
+{
+    m_ports.resize(2 * m_topology->GetLinkCount());
+    for (uint32_t l = 0; l < m_topology->GetLinkCount(); ++l)
+    {
+        if (!m_topology->IsFabricLink(LinkId(l)))
+        {
+            continue;
+        }
+        const Link& link = m_topology->GetLink(LinkId(l));
+        for (uint32_t side = 0; side < 2; ++side)
+        {
+            Ptr<RocePort> port = CreateObjectWithAttributes<RocePort>(
+                "DataRate", DataRateValue(link.rate), "Lazy", BooleanValue(parameters.lazy));
+            port->SetMtu(static_cast<uint16_t>(parameters.mtuBytes));
+            m_ports[2 * l + side] = port;
+            const Ptr<RoceDevice>& device = m_devices[(side == 0 ? link.a : link.b).Get()];
+            device->GetObject<Node>()->AddDevice(port);
+            device->AddPort(port);
+        }
+        CreateObjectWithAttributes<RoceChannel>("Delay", TimeValue(link.delay))
+            ->Connect(m_ports[2 * l], m_ports[2 * l + 1]);
+    }
+}
+
+std::vector<RocePort*> RoceFabric::MakeRoute(DeviceId source,
+                                             DeviceId destination,
+                                             uint64_t label) const
+{
+    std::vector<PortId> path;
+    if (!m_router->FindPath(source, destination, label, path))
+    {
+        throw UnsupportedError("no path joins " + m_topology->GetDevice(source).name + " and " +
+                               m_topology->GetDevice(destination).name);
+    }
+    std::vector<RocePort*> route;
+    for (const PortId port : path)
+    {
+        route.push_back(PeekPointer(m_ports[port.Get()]));
+    }
+    route.push_back(nullptr);
+    return route;
+}
+
+void RoceFabric::ReportLinks(RecordSink& sink) const
+{
+    const int64_t now = Simulator::Now().GetPicoSeconds();
+    for (uint32_t i = 0; i < m_ports.size(); ++i)
+    {
+        if (!m_ports[i])
+        {
+            continue;
+        }
+        const RocePortStatistics s = m_ports[i]->GetStatistics(now);
+        if (s.packets == 0)
+        {
+            continue;
+        }
+        const PortId port(i);
+        const Device& from = m_topology->GetDevice(m_topology->OwnerOf(port));
+        const Device& to = m_topology->GetDevice(m_topology->NeighborOf(port));
+        LinkRecord record;
+        record.link = Topology::LinkOf(port);
+        record.port = port;
+        record.from = from.name;
+        record.to = to.name;
+        record.fromRole = from.role;
+        record.toRole = to.role;
+        record.rate = m_topology->RateOf(port);
+        record.wireBytes = s.wireBytes;
+        record.payloadBytes = s.payloadBytes;
+        record.packets = s.packets;
+        record.busy = TimeStep(static_cast<uint64_t>(s.busy));
+        record.lastBusy = TimeStep(static_cast<uint64_t>(m_ports[i]->GetFreeAt()));
+        record.peakRate = s.peakRate;
+        record.maxQueueBytes = s.maxQueueBytes;
+        record.ecnMarks = s.marks;
+        record.pauses = s.pauses;
+        record.paused = TimeStep(static_cast<uint64_t>(s.paused));
+        record.drops = s.drops;
+        sink.OnLink(record);
+    }
+}
+
+void RoceFabric::AddTotals(NetworkTotals& totals) const
+{
+    for (uint32_t i = 0; i < m_ports.size(); ++i)
+    {
+        if (!m_ports[i])
+        {
+            continue;
+        }
+        const RocePortStatistics& s = m_ports[i]->GetCounters();
+        totals.packetHops += s.packets;
+        totals.drops += s.drops;
+        totals.pauses += s.pauses;
+        totals.ecnMarks += s.marks;
+        if (m_topology->GetDevice(m_topology->OwnerOf(PortId(i))).role == DeviceRole::NIC)
+        {
+            totals.packets += s.packets;
+        }
+    }
+}
+
+void RoceFabric::Seal()
+{
+    for (const Ptr<RoceDevice>& device : m_devices)
+    {
+        if (device)
+        {
+            device->Seal();
+        }
+    }
+}
+
+RoceFabric::~RoceFabric()
+{
+    for (const Ptr<RoceDevice>& device : m_devices)
+    {
+        if (device)
+        {
+            device->Dispose();
+        }
+    }
+}
+
+} // namespace echo
+} // namespace ns3

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_ROCE_FABRIC_H
+#define ECHO_ROCE_FABRIC_H
+
+#include "echo-roce-device.h"
+#include "echo-roce-port.h"
+
+#include "ns3/echo-network-model.h"
+#include "ns3/echo-router.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+class RoceNic;
+
+/**
+ * The topology's fabric in ns-3's terms: a node with a RoceNic or RoceSwitch for each NIC and
+ * switch, a RocePort for each end of a fabric link, a RoceChannel for each such link.
+ */
+class RoceFabric
+{
+  public:
+    /** @p parameters and @p pool outlive it; random stream of device d is @p firstStream + d. */
+    RoceFabric(Ptr<Router> router,
+               const RoceParameters* parameters,
+               RocePacketPool* pool,
+               int64_t firstStream);
+    /** Disposes of devices and nodes: events that are still to come do nothing. */
+    ~RoceFabric();
+    RoceFabric(const RoceFabric&) = delete;
+    RoceFabric& operator=(const RoceFabric&) = delete;
+
+    /**
+     * To be called once NICs have their policies.
+     * @throws InputError if a switch's buffer cannot hold its headrooms
+     */
+    void Seal();
+
+    /**
+     * @return ports by which a flow leaves each device on its way, then null
+     * @throws UnsupportedError if no path joins the two
+     */
+    std::vector<RocePort*> MakeRoute(DeviceId source, DeviceId destination, uint64_t label) const;
+
+    /** One record for each direction of each link that carried packets. */
+    void ReportLinks(RecordSink& sink) const;
+    /** Adds what the ports counted. */
+    void AddTotals(NetworkTotals& totals) const;
+
+    const std::vector<RoceNic*>& GetNics() const
+    {
+        return m_nics;
+    }
+
+    /** @return null if the port's link is not of the fabric */
+    Ptr<RocePort> GetPort(PortId port) const
+    {
+        return m_ports.at(port.Get());
+    }
+
+    /** @return null if the device is neither NIC nor switch */
+    Ptr<RoceDevice> GetDevice(DeviceId device) const
+    {
+        return m_devices.at(device.Get());
+    }
+
+  private:
+    void MakeDevices(const RoceParameters* parameters, RocePacketPool* pool, int64_t firstStream);
+    void MakeLinks(const RoceParameters& parameters);
+
+    Ptr<Router> m_router;                   //!< paths
+    TopologyPtr m_topology;                 //!< the router's
+    std::vector<Ptr<RoceDevice>> m_devices; //!< by DeviceId; may be null
+    std::vector<RoceNic*> m_nics;           //!< NICs among them
+    std::vector<Ptr<RocePort>> m_ports;     //!< by PortId; may be null
+};
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_ROCE_FABRIC_H */
