@@ -358,7 +358,7 @@ TEST(KinetoOrder, RecordedTimesOfCommunicationAreNotUsed)
 
 TEST(KinetoOrder, TimesThatCannotBeOfTheStepAreRefused)
 {
-    for (double late : {1e12, 9e15})
+    for (double late : {1e12, 1e15})
     {
         KinetoText text(0, 1);
         text.Step(1, 0, 1000);
