@@ -76,14 +76,13 @@ TypeId DerivedCostModel::GetTypeId()
             .SetGroupName("Echo")
             .AddConstructor<DerivedCostModel>()
             .AddAttribute("Mtu",
-                          "Payload of a full packet between hosts, bytes",
+                          "Payload of a full packet between hosts, bytes; 0: fluid, no packets",
                           UintegerValue(4096),
                           MakeUintegerAccessor(&DerivedCostModel::m_mtu),
-                          MakeUintegerChecker<uint64_t>(1))
+                          MakeUintegerChecker<uint64_t>())
             .AddAttribute("HeaderBytes",
                           "What each packet between hosts has on the wire beside payload: Ethernet "
-                          "14 + 4 + preamble 8 + gap 12, IP 20, UDP 8, BTH 12, ICRC 4; 0 for fluid "
-                          "flows",
+                          "14 + 4 + preamble 8 + gap 12, IP 20, UDP 8, BTH 12, ICRC 4",
                           UintegerValue(82),
                           MakeUintegerAccessor(&DerivedCostModel::m_headerBytes),
                           MakeUintegerChecker<uint64_t>())

@@ -24,7 +24,7 @@ namespace echo
  * router and the structure of the algorithm. Contention of an instance with itself is in it.
  *
  * The paths of a group are walked once for an algorithm and number of channels, then any size costs
- * some operations a connection, then a look-up.
+ * some operations a connection, then a look-up. Attributes are to be set before the first estimate.
  */
 class DerivedCostModel : public CostModel
 {

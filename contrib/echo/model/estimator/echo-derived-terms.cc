@@ -23,13 +23,17 @@ double CeilOf(double a, double b)
 /** @return bytes on the wire of a message */
 double WireBytes(const WireFormat& wire, bool interHost, double bytes)
 {
-    return interHost ? bytes + wire.headerBytes * CeilOf(bytes, wire.payloadBytes) : bytes;
+    return interHost && wire.payloadBytes > 0
+               ? bytes + wire.headerBytes * CeilOf(bytes, wire.payloadBytes)
+               : bytes;
 }
 
 /** @return bytes that a switch has of a message before it sends on */
 double PacketBytes(const WireFormat& wire, bool interHost, double bytes)
 {
-    return interHost ? std::min(bytes, wire.payloadBytes) + wire.headerBytes : 0;
+    return interHost && wire.payloadBytes > 0
+               ? std::min(bytes, wire.payloadBytes) + wire.headerBytes
+               : 0;
 }
 
 /** @return the time of a message at @p rate, from the first bit sent to the last one received */
@@ -37,6 +41,28 @@ double MessageUs(const WireFormat& wire, const GeometryEdge& edge, double bytes,
 {
     return edge.delayUs + WireBytes(wire, edge.interHost, bytes) / rate +
            PacketBytes(wire, edge.interHost, bytes) * edge.hopUsPerByte;
+}
+
+/**
+ * @return the rate that an edge's messages have
+ *
+ * Where all edges are alike, channels move in step, and a link's connections share it all the time.
+ * Where some are between hosts and some inside, channels drift apart and meet seldom inside.
+ */
+double RateOf(const PlanGeometry& geometry, const GeometryEdge& edge)
+{
+    return geometry.mixed && !edge.interHost ? edge.aloneRate : edge.rate;
+}
+
+/** Adds what links inside hosts hold up if @p bytes go over each connection (mixed groups). */
+void AddIntraLoad(CostTerms& terms, const PlanGeometry& geometry, double bytes)
+{
+    if (geometry.mixed)
+    {
+        const double load = bytes * geometry.intraLoadUsPerByte;
+        const double total = terms.GetTotal();
+        terms.intra += std::cbrt(total * total * total + load * load * load) - total;
+    }
 }
 
 /** The largest part when bytes are dealt to channels. */
@@ -58,7 +84,21 @@ void Add(CostTerms& terms, bool interHost, double time)
 }
 
 /** The longest chain of one channel's ring; @p edges in ring order. */
+/** @return bytes on the wire of @p part bytes that are sent in messages of @p piece bytes */
+double PiecesWireBytes(const WireFormat& wire, bool interHost, double part, double piece)
+{
+    if (piece <= 0 || piece >= part)
+    {
+        return WireBytes(wire, interHost, part);
+    }
+    const double whole = std::floor(part / piece);
+    const double rest = part - whole * piece;
+    return whole * WireBytes(wire, interHost, piece) +
+           (rest > 0 ? WireBytes(wire, interHost, rest) : 0);
+}
+
 CostTerms RingChannel(const CollectivePlan& plan,
+                      const PlanGeometry& geometry,
                       const WireFormat& wire,
                       const GeometryEdge* edges,
                       size_t count)
@@ -68,21 +108,25 @@ CostTerms RingChannel(const CollectivePlan& plan,
     const double part = std::ceil(ChannelBytes(plan) / static_cast<double>(count));
     const double piece = PieceBytes(plan, part);
     double slowest = 0;
+    double lastPieces = 0; // of a step's data, what follows its first piece on the slowest edge
     bool slowestInter = false;
     for (size_t i = 0; i < count; ++i)
     {
-        const double time = WireBytes(wire, edges[i].interHost, part) / edges[i].rate;
+        const bool interHost = edges[i].interHost;
+        const double rate = RateOf(geometry, edges[i]);
+        const double time = PiecesWireBytes(wire, interHost, part, piece) / rate;
         if (time > slowest)
         {
             slowest = time;
-            slowestInter = edges[i].interHost;
+            slowestInter = interHost;
+            lastPieces = std::max(0.0, time - WireBytes(wire, interHost, piece) / rate);
         }
     }
     // The stretch of 1 to `steps` edges whose messages take longest above `slowest` each: the
     // difference of two prefix sums at most `steps` apart, its smaller end kept in a queue.
     const auto excess = [&](size_t i) {
         const GeometryEdge& edge = edges[i % count];
-        return MessageUs(wire, edge, piece, edge.rate) - slowest;
+        return MessageUs(wire, edge, piece, RateOf(geometry, edge)) - slowest;
     };
     const size_t length = count + steps;
     std::vector<double> sums(length + 1, 0);
@@ -116,12 +160,15 @@ CostTerms RingChannel(const CollectivePlan& plan,
         Add(terms, edges[i % count].interHost, excess(i) + slowest);
     }
     Add(terms, slowestInter, static_cast<double>(steps - (bestEnd - bestBegin)) * slowest);
+    Add(terms, slowestInter, lastPieces);
     terms.synchronisation = static_cast<double>(steps) * wire.stepOverheadUs;
+    AddIntraLoad(terms, geometry, static_cast<double>(steps) * part);
     return terms;
 }
 
 /** One channel's chain from the root or to it. */
 CostTerms ChainChannel(const CollectivePlan& plan,
+                       const PlanGeometry& geometry,
                        const WireFormat& wire,
                        const GeometryEdge* edges,
                        size_t count)
@@ -134,7 +181,8 @@ CostTerms ChainChannel(const CollectivePlan& plan,
     for (size_t i = 0; i < count; ++i)
     {
         const GeometryEdge& edge = edges[i];
-        Add(terms, edge.interHost, MessageUs(wire, edge, piece, edge.rate));
+        const double rate = RateOf(geometry, edge);
+        Add(terms, edge.interHost, MessageUs(wire, edge, piece, rate));
         const double rest =
             (WireBytes(wire, edge.interHost, part) - WireBytes(wire, edge.interHost, piece)) /
             edge.rate;
@@ -156,11 +204,14 @@ CostTerms Longer(const CostTerms& a, const CostTerms& b)
     return b.GetTotal() > a.GetTotal() ? b : a;
 }
 
-CostTerms ByChannel(
-    const CollectivePlan& plan,
-    const PlanGeometry& geometry,
-    const WireFormat& wire,
-    CostTerms (*evaluate)(const CollectivePlan&, const WireFormat&, const GeometryEdge*, size_t))
+CostTerms ByChannel(const CollectivePlan& plan,
+                    const PlanGeometry& geometry,
+                    const WireFormat& wire,
+                    CostTerms (*evaluate)(const CollectivePlan&,
+                                          const PlanGeometry&,
+                                          const WireFormat&,
+                                          const GeometryEdge*,
+                                          size_t))
 {
     CostTerms longest;
     const auto& edges = geometry.edges;
@@ -171,7 +222,7 @@ CostTerms ByChannel(
         {
             ++end;
         }
-        longest = Longer(longest, evaluate(plan, wire, &edges[begin], end - begin));
+        longest = Longer(longest, evaluate(plan, geometry, wire, &edges[begin], end - begin));
         begin = end;
     }
     return longest;
@@ -321,14 +372,17 @@ CostTerms AllToAllTerms(const CollectivePlan& plan,
         return terms;
     }
     const double rounds = CeilOf(others, IN_FLIGHT);
-    const double interBusy = WireBytes(wire, true, bytes) * geometry.interLoadUsPerByte;
+    // Rounds in flight do not load links alike; neither do lanes keep in step. What flow runs take
+    // lies between the two, nearer to the even load.
+    const double perByte = 0.6 * geometry.interLoadUsPerByte + 0.4 * geometry.interWindowUsPerByte;
+    const double interBusy = WireBytes(wire, true, bytes) * perByte;
     const double intraBusy = bytes * geometry.intraLoadUsPerByte;
     const double interEnd =
         geometry.longestInterUs + PacketBytes(wire, true, bytes) * geometry.interHopUsPerByte;
+    // Each round of a lane waits for the last one's messages; what the lanes' delays leave open of
+    // each other is some 0.7 in flow fidelity.
     const double inter =
-        geometry.interLoadUsPerByte > 0
-            ? std::max(interBusy, (rounds - 1) * (interEnd + interBusy / others)) + interEnd
-            : 0;
+        geometry.interLoadUsPerByte > 0 ? interBusy + interEnd * (1 + 0.7 * (rounds - 1)) : 0;
     const double intra =
         std::max(intraBusy, (rounds - 1) * geometry.longestIntraUs) + geometry.longestIntraUs;
     Add(terms, inter > intra, std::max(inter, intra));
@@ -352,28 +406,32 @@ CostTerms PairTerms(const CollectivePlan& plan,
     return terms;
 }
 
-/** Rounds of dissemination: in each the slowest message counts. */
+/** Rounds of dissemination: a member goes on when it has its own message of the round. */
 CostTerms DisseminationTerms(const CollectivePlan& plan,
                              const PlanGeometry& geometry,
                              const WireFormat& wire)
 {
-    CostTerms terms;
     const size_t ranks = plan.layout->GetRanks();
+    std::vector<CostTerms> at(ranks);
     for (size_t begin = 0; begin + ranks <= geometry.edges.size(); begin += ranks)
     {
-        CostTerms round;
+        std::vector<CostTerms> next = at;
         for (size_t i = begin; i < begin + ranks; ++i)
         {
-            CostTerms message;
             const GeometryEdge& edge = geometry.edges[i];
-            Add(message, edge.interHost, MessageUs(wire, edge, BARRIER_BYTES, edge.rate));
-            round = Longer(round, message);
+            CostTerms arrival = at[edge.source];
+            Add(arrival, edge.interHost, MessageUs(wire, edge, BARRIER_BYTES, edge.aloneRate));
+            arrival.synchronisation += wire.stepOverheadUs;
+            next[edge.destination] = Longer(next[edge.destination], arrival);
         }
-        terms.intra += round.intra;
-        terms.inter += round.inter;
-        terms.synchronisation += wire.stepOverheadUs;
+        at = std::move(next);
     }
-    return terms;
+    CostTerms last;
+    for (const CostTerms& terms : at)
+    {
+        last = Longer(last, terms);
+    }
+    return last;
 }
 
 } // namespace

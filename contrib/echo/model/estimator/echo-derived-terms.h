@@ -15,7 +15,7 @@ namespace echo
 /** How bytes become time on a wire. */
 struct WireFormat
 {
-    double payloadBytes{4096}; //!< of a full packet between hosts
+    double payloadBytes{4096}; //!< of a full packet between hosts; 0: fluid, no packets
     double headerBytes{82};    //!< of each packet between hosts, all layers and gaps
     double stepOverheadUs{0};  //!< before each step of a rank
 };
@@ -27,6 +27,10 @@ struct WireFormat
  * A message of b bytes over an edge takes d + w(b) / R + s: d all delays, w(b) = b plus a header a
  * packet (between hosts), R the least share of a link's rate on the way (rate over connections of
  * the instance on it), s one packet stored and forwarded at each further link.
+ *
+ * Where a group has edges both inside and between hosts, its channels drift apart and do not share
+ * links inside hosts at every moment: R is then the whole link there, and their bytes count as a
+ * load beside (cubic mean).
  *
  * - Ring: an edge sends K = 2 (n - 1) (all-gather, reduce-scatter: n - 1) messages of b = S / (C
  *   n) one after the other; the k-th waits for the (k-1)-th on the edge before. The longest chain

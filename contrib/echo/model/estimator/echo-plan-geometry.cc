@@ -112,6 +112,7 @@ void FillRates(GeometryEdge& edge,
         slowest = std::max(slowest, 1 / rate);
     }
     edge.hopUsPerByte -= slowest;
+    edge.aloneRate = 1 / slowest;
 }
 
 void FillLoads(PlanGeometry& geometry, const PortUses& uses, const Topology& topology)
@@ -126,6 +127,61 @@ void FillLoads(PlanGeometry& geometry, const PortUses& uses, const Topology& top
     }
 }
 
+/**
+ * Rounds that an all-to-all has in flight (PairwiseAlgorithm): a round is the distance in the ring
+ * order of channel 0. A window of rounds loads some links more than the whole does on average.
+ */
+class WindowLoads
+{
+  public:
+    WindowLoads(const GroupLayout& layout, uint32_t inFlight)
+        : m_inFlight(inFlight), m_position(layout.GetRanks())
+    {
+        uint32_t position = 0;
+        for (const auto& host : layout.hosts)
+        {
+            for (const uint32_t member : host)
+            {
+                m_position[member] = position++;
+            }
+        }
+        m_windows.resize((position + inFlight - 2) / inFlight);
+    }
+
+    void Add(uint32_t source, uint32_t destination, const std::vector<PortId>& path)
+    {
+        const auto ranks = static_cast<uint32_t>(m_position.size());
+        const uint32_t round = (m_position[destination] + ranks - m_position[source]) % ranks;
+        PortUses& uses = m_windows[(round - 1) / m_inFlight];
+        for (const PortId port : path)
+        {
+            ++uses[port.Get()].all;
+        }
+    }
+
+    /** @return the busiest link's time for a byte a connection, summed over windows */
+    double GetSum(const Topology& topology) const
+    {
+        double sum = 0;
+        for (const PortUses& uses : m_windows)
+        {
+            double most = 0;
+            for (const auto& [number, use] : uses) // order does not matter: a maximum
+            {
+                const PortId port(number);
+                most = std::max(most, use.all / BytesPerMicrosecond(topology.RateOf(port)));
+            }
+            sum += most;
+        }
+        return sum;
+    }
+
+  private:
+    uint32_t m_inFlight;
+    std::vector<uint32_t> m_position; //!< by member
+    std::vector<PortUses> m_windows;
+};
+
 /** All-to-all: loads and the longest ways only, as there are ranks squared connections. */
 PlanGeometry MakePairGeometry(const CollectivePlan& plan, const Router& router)
 {
@@ -136,6 +192,7 @@ PlanGeometry MakePairGeometry(const CollectivePlan& plan, const Router& router)
     geometry.fabricCounted = walkAll;
     PortUses uses;
     PathBook book(plan, router);
+    WindowLoads windows(*plan.layout, 8);
     // Of many ranks the first goes to all, and all go to it: by symmetry its ports are like others.
     for (uint32_t source = 0; source < ranks; ++source)
     {
@@ -158,6 +215,10 @@ PlanGeometry MakePairGeometry(const CollectivePlan& plan, const Router& router)
             }
             (inter ? geometry.longestInterUs : geometry.longestIntraUs) =
                 std::max(inter ? geometry.longestInterUs : geometry.longestIntraUs, delay);
+            if (inter && walkAll)
+            {
+                windows.Add(source, destination, book.GetLast());
+            }
             if (inter)
             {
                 geometry.interHopUsPerByte = std::max(geometry.interHopUsPerByte, hops - slowest);
@@ -173,6 +234,7 @@ PlanGeometry MakePairGeometry(const CollectivePlan& plan, const Router& router)
         }
     }
     FillLoads(geometry, uses, topology);
+    geometry.interWindowUsPerByte = windows.GetSum(topology);
     if (!walkAll)
     {
         // A host's NICs carry what its members exchange with all others.
@@ -189,6 +251,7 @@ PlanGeometry MakePairGeometry(const CollectivePlan& plan, const Router& router)
         const double local = layout.maxLocal;
         const double perNic = local / std::max(layout.nicsPerHost, 1u);
         geometry.interLoadUsPerByte = std::ceil(perNic) * (ranks - local) / nicRate;
+        geometry.interWindowUsPerByte = geometry.interLoadUsPerByte;
     }
     return geometry;
 }
@@ -230,6 +293,7 @@ PlanGeometry MakePlanGeometry(const CollectivePlan& plan,
         FillRates(geometry.edges[i], book.Begin(i), book.End(i), uses, topology);
     }
     FillLoads(geometry, uses, topology);
+    geometry.mixed = geometry.interLoadUsPerByte > 0 && geometry.intraLoadUsPerByte > 0;
     return geometry;
 }
 

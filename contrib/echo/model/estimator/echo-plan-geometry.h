@@ -23,6 +23,7 @@ struct GeometryEdge
     bool interHost{false};
     double delayUs{0};      //!< propagation, all links
     double rate{1};         //!< least share on the path: link rate over connections, bytes/us
+    double aloneRate{1};    //!< slowest link on the path, bytes/us
     double firstRate{1};    //!< tree: share while the first pieces are on their way, bytes/us
     double hopUsPerByte{0}; //!< sum of 1 / rate over links but the slowest: storing and forwarding
 };
@@ -39,10 +40,13 @@ struct PlanGeometry
      */
     double interLoadUsPerByte{0};
     double intraLoadUsPerByte{0};
+    /// All-to-all: the same summed over windows of as many rounds as are in flight.
+    double interWindowUsPerByte{0};
     double longestInterUs{0};    //!< all-to-all: delay of the longest way
     double longestIntraUs{0};    //!< all-to-all: delay of the longest way
     double interHopUsPerByte{0}; //!< all-to-all: of the longest way
     bool fabricCounted{true};
+    bool mixed{false}; //!< some edges are between hosts and some inside
 };
 
 /**

@@ -189,6 +189,8 @@ ProfileFitter::Result ProfileFitter::Fit(const std::vector<Measurement>& rows) c
     }
     ceres::Solver::Options options;
     options.max_num_iterations = 200;
+    options.function_tolerance = 1e-10;
+    options.linear_solver_type = ceres::DENSE_QR;
     options.num_threads = 1;
     options.logging_type = ceres::SILENT;
     ceres::Solver::Summary summary;

@@ -66,7 +66,7 @@ void CountSplits(const CollectivePlan& plan, CostQuery& query)
 
 std::string OutOf(const std::string& found, const std::string& least, const std::string& most)
 {
-    return found + ", calibrated " + (least == most ? "with " + least : least + " to " + most);
+    return found + ", calibrated with " + (least == most ? least : least + " to " + most);
 }
 
 std::string OutOf(uint32_t found, uint32_t least, uint32_t most, const char* what)
