@@ -456,6 +456,30 @@ TEST(KinetoCollectives, SendsAndReceivesOfABatch)
     EXPECT_EQ(batches, 1u);
 }
 
+TEST(KinetoCollectives, CoalescedCollectivesAreOne)
+{
+    // Two reduce-scatters recorded before, one kernel for both: 8 + 24 elements in, 4 + 12 out.
+    const auto imported = Import(2, [](int rank) {
+        KinetoText text(rank, 2);
+        text.Step(1, 0, 1000);
+        for (int i = 0; i < 2; ++i)
+        {
+            text.Range(1,
+                       "record_param_comms",
+                       10 + 10 * i,
+                       5,
+                       NcclArguments("reduce_scatter_tensor_coalesced", 8 + 16 * i, 4 + 8 * i, 2));
+        }
+        text.Range(1, "nccl:coalesced", 30, 30, "", "user_annotation");
+        text.Kernel("ncclDevKernel_ReduceScatter_Sum_f32_RING_LL(x)", 20, 40, 50, 100);
+        return text;
+    });
+    const auto specs = SpecsOf(imported, 1);
+    ASSERT_EQ(specs.size(), 1u);
+    EXPECT_EQ(specs[0].kind, CollectiveKind::REDUCE_SCATTER);
+    EXPECT_EQ(specs[0].bytes, 128u);
+}
+
 TEST(KinetoClocks, AreAlignedByTheEndsOfCollectives)
 {
     // Rank 1's clock is 5 ms ahead: steps look 5.05 ms apart, collectives end 5 ms apart.

@@ -356,6 +356,25 @@ TEST(KinetoOrder, RecordedTimesOfCommunicationAreNotUsed)
     }
 }
 
+TEST(KinetoOrder, TimesThatCannotBeOfTheStepAreRefused)
+{
+    for (double late : {1e12, 1e15})
+    {
+        KinetoText text(0, 1);
+        text.Step(1, 0, 1000);
+        text.Kernel("K", 7, 10, late, 100);
+        try
+        {
+            OneRank rank(text);
+            FAIL() << late;
+        }
+        catch (const InputError& error)
+        {
+            EXPECT_THAT(error.what(), HasSubstr("K: found a time more than a day from the step"));
+        }
+    }
+}
+
 TEST(KinetoOrder, ManyDevicesInOneFileKeepTheirStreamsApart)
 {
     KinetoText text(0, 1);

@@ -20,6 +20,40 @@ namespace echo
 namespace
 {
 
+/** Nothing of a step is farther from it; also keeps picoseconds within 64 bits. */
+const int64_t ONE_DAY = 86400LL * 1000000000;
+
+/** @throws InputError if something of the step is recorded at a time that cannot be of it */
+void CheckTimes(const KinetoTrace& trace, const StepTimeline& timeline)
+{
+    const StepWindow& window = timeline.window;
+    auto check = [&](int64_t start, int64_t end, const std::string& name) {
+        if (start < window.start - ONE_DAY || end > window.start + ONE_DAY)
+        {
+            throw InputError({trace.file, 0, name},
+                             "a time more than a day from the step's start",
+                             "times of one clock");
+        }
+    };
+    check(window.start, window.end, "step");
+    for (const auto& entry : timeline.activities)
+    {
+        const GpuActivity& activity = trace.activities[entry.activity];
+        check(activity.start, activity.end, ShortKernelName(trace.names[activity.name]));
+    }
+    for (const auto& call : trace.calls)
+    {
+        if (call.start >= window.start && call.start < window.end)
+        {
+            check(call.start, call.end, trace.names[call.name]);
+        }
+    }
+    for (int64_t busy : timeline.busyUntil)
+    {
+        check(window.start, busy, "work of earlier steps");
+    }
+}
+
 class Importer
 {
   public:
@@ -253,6 +287,7 @@ ImportedWorkload Importer::Import(const std::vector<std::string>& paths)
         step.files = &rank;
         step.links = LinkKineto(rank.trace, rank.executionTrace ? &*rank.executionTrace : nullptr);
         step.timeline = AnalyseStep(rank.trace, step.links, WindowOf(rank.trace));
+        CheckTimes(rank.trace, step.timeline);
         m_steps.push_back(std::move(step));
     }
     DropCommonBacklog(m_steps, m_result.health);

@@ -1,54 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-kineto-links.h"
 
+#include "echo-range-finder.h"
+
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 
 namespace ns3
 {
 namespace echo
 {
-
-RangeFinder::RangeFinder(const KinetoTrace& trace, bool annotations)
-    : m_trace(trace), m_ranges(trace.threads.size())
-{
-    for (uint32_t i = 0; i < trace.ranges.size(); ++i)
-    {
-        if (trace.ranges[i].isAnnotation == annotations)
-        {
-            m_ranges[trace.ranges[i].thread].push_back(i);
-        }
-    }
-}
-
-uint32_t RangeFinder::Find(uint32_t thread, int64_t time) const
-{
-    const auto& ranges = m_ranges[thread];
-    auto after =
-        std::upper_bound(ranges.begin(), ranges.end(), time, [this](int64_t t, uint32_t i) {
-            return t < m_trace.ranges[i].start;
-        });
-    // Ranges of one kind nest a few levels at most (a coalesced operation around its parts).
-    for (int level = 0; level < 8 && after != ranges.begin(); ++level)
-    {
-        --after;
-        if (m_trace.ranges[*after].end >= time)
-        {
-            return *after;
-        }
-    }
-    return KINETO_NONE;
-}
-
-uint32_t RangeFinder::FindFirstIn(uint32_t thread, int64_t from, int64_t to) const
-{
-    const auto& ranges = m_ranges[thread];
-    const auto first =
-        std::lower_bound(ranges.begin(), ranges.end(), from, [this](uint32_t i, int64_t t) {
-            return m_trace.ranges[i].start < t;
-        });
-    return first != ranges.end() && m_trace.ranges[*first].start <= to ? *first : KINETO_NONE;
-}
 
 namespace
 {
@@ -75,7 +37,9 @@ class Linker
     void CheckElements(uint32_t range, const CommunicationRecord& record) const;
     void LinkCommunication(uint32_t activity);
     CommunicationRecord Merge(uint32_t activity, uint32_t range, uint32_t annotation) const;
-    std::vector<CommunicationRecord> PendingMessages(uint32_t thread, int64_t before);
+    std::vector<CommunicationRecord> PendingRecords(uint32_t thread, int64_t before);
+    static std::vector<CommunicationRecord> Coalesce(std::vector<CommunicationRecord> parts,
+                                                     std::optional<CollectiveKind> kind);
     void LinkWaits();
     bool IsWait(uint32_t range) const;
 
@@ -86,7 +50,7 @@ class Linker
     KinetoLinks m_links;
     std::map<uint32_t, const CommunicationRecord*> m_executionRecords; //!< by range
     std::map<uint32_t, uint32_t> m_activityOfRange; //!< record_param_comms -> activity
-    std::map<uint32_t, size_t> m_nextMessage;       //!< by thread: first range not yet in a batch
+    std::map<uint32_t, size_t> m_nextPending;       //!< by thread: first range not yet looked at
 };
 
 void Linker::LinkCalls()
@@ -307,12 +271,12 @@ CommunicationRecord Linker::Merge(uint32_t activity, uint32_t range, uint32_t an
     return merged;
 }
 
-/** Sends and receives that were recorded before, without a kernel of their own: one batch. */
-std::vector<CommunicationRecord> Linker::PendingMessages(uint32_t thread, int64_t before)
+/** Communications that were recorded before, without a kernel of their own: parts of one. */
+std::vector<CommunicationRecord> Linker::PendingRecords(uint32_t thread, int64_t before)
 {
-    std::vector<CommunicationRecord> messages;
+    std::vector<CommunicationRecord> records;
     const auto& ranges = m_records.GetRanges(thread);
-    size_t& next = m_nextMessage[thread];
+    size_t& next = m_nextPending[thread];
     for (; next < ranges.size() && m_trace.ranges[ranges[next]].start < before; ++next)
     {
         const uint32_t range = ranges[next];
@@ -321,26 +285,53 @@ std::vector<CommunicationRecord> Linker::PendingMessages(uint32_t thread, int64_
             continue;
         }
         const CommunicationRange& outer = m_trace.ranges[range];
-        const uint32_t annotation = m_annotations.FindFirstIn(outer.thread, outer.start, outer.end);
-        std::vector<const CommunicationRecord*> names{&outer.record};
-        const auto executed = m_executionRecords.find(range);
-        if (executed != m_executionRecords.end())
+        CommunicationRecord record = Merge(
+            KINETO_NONE, range, m_annotations.FindFirstIn(outer.thread, outer.start, outer.end));
+        if (record.HasSizes() && ParseRecordedKind(record.name).kind)
         {
-            names.push_back(executed->second);
-        }
-        if (annotation != KINETO_NONE)
-        {
-            names.push_back(&m_trace.ranges[annotation].record);
-        }
-        const bool isMessage = std::any_of(names.begin(), names.end(), [](const auto* record) {
-            return ParseRecordedKind(record->name).kind == CollectiveKind::SEND_RECV;
-        });
-        if (isMessage)
-        {
-            messages.push_back(Merge(KINETO_NONE, range, annotation));
+            records.push_back(std::move(record));
         }
     }
-    return messages;
+    return records;
+}
+
+/** @return the parts that a kernel of that kind carries: all messages, or a sum of collectives */
+std::vector<CommunicationRecord> Linker::Coalesce(std::vector<CommunicationRecord> parts,
+                                                  std::optional<CollectiveKind> kind)
+{
+    auto keep = [&parts](CollectiveKind wanted) {
+        std::vector<CommunicationRecord> kept;
+        std::copy_if(parts.begin(), parts.end(), std::back_inserter(kept), [&](const auto& part) {
+            return ParseRecordedKind(part.name).kind == wanted;
+        });
+        return kept;
+    };
+    if (parts.empty())
+    {
+        return {};
+    }
+    std::vector<CommunicationRecord> kept = keep(kind.value_or(CollectiveKind::SEND_RECV));
+    if (!kept.empty() && ParseRecordedKind(kept.front().name).kind == CollectiveKind::SEND_RECV)
+    {
+        return kept;
+    }
+    if (kept.empty()) // all-to-alls run in the kernel of sends and receives
+    {
+        kept = keep(*ParseRecordedKind(parts.back().name).kind);
+    }
+    CommunicationRecord sum = kept.front();
+    for (size_t i = 1; i < kept.size(); ++i)
+    {
+        const CommunicationRecord& part = kept[i];
+        if (part.dataType != sum.dataType || !part.inSplits.empty() || !part.outSplits.empty())
+        {
+            return {};
+        }
+        auto add = [](int64_t& total, int64_t more) { total = more < 0 ? -1 : total + more; };
+        add(sum.inElements, part.inElements);
+        add(sum.outElements, part.outElements);
+    }
+    return {sum};
 }
 
 void Linker::LinkCommunication(uint32_t activity)
@@ -355,18 +346,19 @@ void Linker::LinkCommunication(uint32_t activity)
     const uint32_t thread = m_trace.calls[call].thread;
     const int64_t time = m_trace.calls[call].start;
     const uint32_t range = m_records.Find(thread, time);
-    const CommunicationRecord record = Merge(activity, range, m_annotations.Find(thread, time));
-    const auto kind = ParseRecordedKind(record.name).kind;
-    const bool mayBeBatch =
-        ParseKernelName(m_trace.names[m_trace.activities[activity].name]).kind ==
-            CollectiveKind::SEND_RECV &&
-        (!kind || !record.HasSizes());
-    if (mayBeBatch)
+    CommunicationRecord record = Merge(activity, range, m_annotations.Find(thread, time));
+    if (!ParseRecordedKind(record.name).kind || !record.HasSizes())
     {
-        records = PendingMessages(thread, time);
+        records = Coalesce(PendingRecords(thread, time),
+                           ParseKernelName(m_trace.names[m_trace.activities[activity].name]).kind);
     }
     if (records.empty())
     {
+        if (record.name.find("coalesced") != std::string::npos &&
+            !ParseRecordedKind(record.name).kind)
+        {
+            record.name.clear(); // says nothing of the kind
+        }
         records.push_back(record);
     }
 }

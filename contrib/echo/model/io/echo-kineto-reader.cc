@@ -15,6 +15,9 @@ namespace echo
 namespace
 {
 
+/** Times, durations and the base that is added to them stay below parts of 64 bits (73 years). */
+const int64_t QUARTER = std::numeric_limits<int64_t>::max() / 4;
+
 class KinetoReader
 {
   public:
@@ -97,7 +100,8 @@ void KinetoReader::ReadField(json::field& field)
     }
     else if (key == "baseTimeNanoseconds")
     {
-        m_base = IntegerOf(value).value_or(0);
+        const int64_t base = IntegerOf(value).value_or(0);
+        m_base = base > 0 && base < QUARTER ? base : 0;
     }
 }
 
@@ -210,8 +214,8 @@ bool KinetoReader::ReadTimes(json::object& event)
     {
         duration = ParseMicroseconds(std::string(TokenOf(value)));
     }
-    const int64_t limit = std::numeric_limits<int64_t>::max() / 4;
-    if (!start || !duration || *duration < 0 || *duration > limit || *start > limit * 3)
+    if (!start || !duration || *duration < 0 || *duration > QUARTER || *start > 2 * QUARTER ||
+        *start < -QUARTER / 1000)
     {
         ++m_trace.ignored["events without a time or duration"];
         return false;

@@ -3,6 +3,7 @@
 #define ECHO_KINETO_TIMELINE_H
 
 #include "echo-kineto-links.h"
+#include "echo-range-finder.h"
 
 #include <cstdint>
 #include <string>
