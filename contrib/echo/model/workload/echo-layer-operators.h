@@ -73,7 +73,7 @@ class LayerOperators
     StepEmitter& m_emitter;
     const TrainingPlan& m_plan;
     const TransformerShape& m_model;
-    bool m_masksApart; //!< Megatron's kernel that masks and takes the softmax knows 16 bits only
+    bool m_masksApart;    //!< Megatron's kernel that masks and takes the softmax knows 16 bits only
     bool m_splitSequence; //!< sequence parallelism over more than one rank
     double m_tokens;      //!< of a micro-batch
     double m_ownTokens;   //!< of them, outside of matrices
