@@ -2,6 +2,7 @@
 // ./echo accuracy: rebuilds the accuracy tables in doc/ from the tables of measurements.
 
 #include "collective-accuracy.h"
+#include "replay-accuracy.h"
 
 #include "ns3/echo-command-line.h"
 #include "ns3/echo-error.h"
@@ -58,6 +59,19 @@ int WriteCollectives(const std::string& folder)
     return 0;
 }
 
+int WriteReplay(const std::string& folder)
+{
+    const std::string path = folder + "/accuracy-dlrm.md";
+    std::ofstream out(path);
+    WriteReplayAccuracy(out, ROOT + "/scenarios/dlrm-8xv100.yaml");
+    if (!out.flush())
+    {
+        throw InputError({path, 0, ""}, "no writable file", "one");
+    }
+    std::cout << "written: " << path << "\n";
+    return 0;
+}
+
 } // namespace
 
 int main(int argc, char* argv[])
@@ -66,13 +80,17 @@ int main(int argc, char* argv[])
         std::string name = "collectives";
         std::string folder = ROOT + "/doc";
         EchoCommandLine line(
-            "./echo accuracy [collectives]: rebuilds the accuracy tables in doc/.");
+            "./echo accuracy [collectives|dlrm]: rebuilds an accuracy table in doc/.");
         line.AddArgument("name", "which table", name, false);
         line.AddOption("out", "the folder to write to", folder);
         line.Parse(argc, argv);
+        if (name == "dlrm")
+        {
+            return WriteReplay(folder);
+        }
         if (name != "collectives")
         {
-            throw InputError({"", 0, "accuracy"}, "'" + name + "'", "collectives");
+            throw InputError({"", 0, "accuracy"}, "'" + name + "'", "collectives or dlrm");
         }
         return WriteCollectives(folder);
     });

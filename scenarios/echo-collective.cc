@@ -6,6 +6,7 @@
 #include "ns3/echo-collective-table.h"
 #include "ns3/echo-command-line.h"
 #include "ns3/echo-error.h"
+#include "ns3/echo-scenario-reader.h"
 #include "ns3/echo-units.h"
 #include "ns3/echo-yaml.h"
 
@@ -86,7 +87,7 @@ BackendSettings MakeSettings(const Options& options, const Cluster& cluster)
         settings.profile.clear();
     }
     settings.collective.chunkBytes = Parse("chunk", options.chunk, ParseBytes);
-    settings.network.mtuBytes = Parse("mtu", options.mtu, ParseBytes);
+    settings.network.mtuBytes = Parse("mtu", options.mtu, ParseMtu);
     settings.network.congestionControl = options.congestionControl;
     return settings;
 }
@@ -124,8 +125,15 @@ int Run(const Options& options)
     std::cout << "# " << cluster.name << ", " << ranks << " ranks, " << ToString(fidelity)
               << " fidelity\n"
               << FormatCollectiveHeader() << std::flush;
-    for (uint64_t bytes : Parse("bytes", options.bytes, ParseByteSizes))
+    const bool barrier = spec.kind == CollectiveKind::BARRIER;
+    const auto sizes =
+        barrier ? std::vector<uint64_t>{0} : Parse("bytes", options.bytes, ParseByteSizes);
+    for (uint64_t bytes : sizes)
     {
+        if (bytes == 0 && !barrier)
+        {
+            throw InputError({"", 0, "--bytes"}, "'0'", "a size above zero");
+        }
         spec.bytes = bytes;
         const ExperimentResult result = experiment.Run(spec, fidelity);
         CollectivePoint point;

@@ -7,14 +7,14 @@
 
 using namespace ns3::echo;
 
-int
-main(int argc, char* argv[])
+int main(int argc, char* argv[])
 {
     return RunProgram([&] {
         ValidateCommand command;
-        EchoCommandLine line("./echo validate FILE.yaml: every distinct communication of a scenario "
-                             "in packet, flow and analytical fidelity, alone in the cluster.\n"
-                             "Results go to --out (default: echo-out/NAME-validation).");
+        EchoCommandLine line(
+            "./echo validate FILE.yaml: every distinct communication of a scenario "
+            "in packet, flow and analytical fidelity, alone in the cluster.\n"
+            "Results go to --out (default: echo-out/NAME-validation).");
         uint64_t hosts = 0;
         line.AddArgument("FILE", "a scenario (doc/formats/scenario.md)", command.file, true);
         line.AddOption("out", "folder for the results; none: write no files", command.out);

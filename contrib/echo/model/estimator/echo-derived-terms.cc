@@ -83,6 +83,19 @@ void Add(CostTerms& terms, bool interHost, double time)
     (interHost ? terms.inter : terms.intra) += time;
 }
 
+/** @return bytes on the wire of @p part bytes that are sent in messages of @p piece bytes */
+double PiecesWireBytes(const WireFormat& wire, bool interHost, double part, double piece)
+{
+    if (piece <= 0 || piece >= part)
+    {
+        return WireBytes(wire, interHost, part);
+    }
+    const double whole = std::floor(part / piece);
+    const double rest = part - whole * piece;
+    return whole * WireBytes(wire, interHost, piece) +
+           (rest > 0 ? WireBytes(wire, interHost, rest) : 0);
+}
+
 /** The longest chain of one channel's ring; @p edges in ring order. */
 CostTerms RingChannel(const CollectivePlan& plan,
                       const PlanGeometry& geometry,
@@ -95,14 +108,18 @@ CostTerms RingChannel(const CollectivePlan& plan,
     const double part = std::ceil(ChannelBytes(plan) / static_cast<double>(count));
     const double piece = PieceBytes(plan, part);
     double slowest = 0;
+    double lastPieces = 0; // of a step's data, what follows its first piece on the slowest edge
     bool slowestInter = false;
     for (size_t i = 0; i < count; ++i)
     {
-        const double time = WireBytes(wire, edges[i].interHost, part) / RateOf(geometry, edges[i]);
+        const bool interHost = edges[i].interHost;
+        const double rate = RateOf(geometry, edges[i]);
+        const double time = PiecesWireBytes(wire, interHost, part, piece) / rate;
         if (time > slowest)
         {
             slowest = time;
-            slowestInter = edges[i].interHost;
+            slowestInter = interHost;
+            lastPieces = std::max(0.0, time - WireBytes(wire, interHost, piece) / rate);
         }
     }
     // The stretch of 1 to `steps` edges whose messages take longest above `slowest` each: the
@@ -143,6 +160,7 @@ CostTerms RingChannel(const CollectivePlan& plan,
         Add(terms, edges[i % count].interHost, excess(i) + slowest);
     }
     Add(terms, slowestInter, static_cast<double>(steps - (bestEnd - bestBegin)) * slowest);
+    Add(terms, slowestInter, lastPieces);
     terms.synchronisation = static_cast<double>(steps) * wire.stepOverheadUs;
     AddIntraLoad(terms, geometry, static_cast<double>(steps) * part);
     return terms;

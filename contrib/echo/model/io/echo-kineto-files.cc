@@ -312,6 +312,11 @@ std::optional<uint32_t> RankFromFileName(const std::string& path, bool takeAnyNu
 
 KinetoFiles ReadKinetoFiles(const std::vector<std::string>& paths, const std::string& missingRanks)
 {
+    if (missingRanks != "auto" && missingRanks != "copy" && missingRanks != "refuse")
+    {
+        throw InputError(
+            {"", 0, "missing ranks"}, "'" + missingRanks + "'", "auto, copy or refuse");
+    }
     FileSet files;
     for (const auto& path : FindInputFiles(paths, {".json", ".json.gz"}))
     {

@@ -207,16 +207,13 @@ void Importer::Build()
 template <typename Action>
 void Importer::Try(Action action)
 {
-    if (!m_problem)
+    try
     {
-        try
-        {
-            action();
-        }
-        catch (const std::runtime_error&)
-        {
-            m_problem = std::current_exception();
-        }
+        action();
+    }
+    catch (const std::runtime_error&)
+    {
+        m_problem = m_problem ? m_problem : std::current_exception();
     }
 }
 
@@ -226,9 +223,12 @@ void Importer::Communicate()
     {
         Try([&] { ResolveCommunications(step, m_files.worldSize, m_result.health); });
     }
-    Try([&] { m_instances = MatchCollectives(m_steps, m_files.isCopied); });
+    if (!m_problem)
+    {
+        Try([&] { m_instances = MatchCollectives(m_steps, m_files.isCopied); });
+    }
     const bool hasAny = std::any_of(m_steps.begin(), m_steps.end(), [](const auto& step) {
-        return !step.communications.empty();
+        return !step.links.records.empty();
     });
     Try([&] {
         if (m_files.worldSize > 1 && !hasAny)

@@ -380,7 +380,9 @@ StepTimeline AnalyseStep(const KinetoTrace& trace,
     for (uint32_t i = 0; i < timeline.activities.size(); ++i)
     {
         builder.SetGap(i);
-        if (timeline.activities[i].gap > LONG_GAP && dependencies.InferByTime(i))
+        // Where waits are recorded, what is not recorded is no wait.
+        if (timeline.activities[i].gap > LONG_GAP && trace.syncs.empty() &&
+            dependencies.InferByTime(i))
         {
             builder.SetGap(i);
         }

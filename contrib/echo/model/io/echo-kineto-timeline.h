@@ -85,8 +85,8 @@ constexpr int64_t LONG_GAP = 20000;
  *   thread's next launch wait for it; any other cudaStreamWaitEvent makes that stream wait for the
  *   last activity of each other stream. A dependency of the last two kinds that recorded times
  *   contradict is dropped.
- * - An activity that starts late without reason, right after one of another stream ends, is taken
- * to have waited for it.
+ * - Without "cuda_sync" events, an activity that starts late without reason, right after one of
+ * another stream ends, is taken to have waited for it.
  * - A CPU thread waits in synchronising calls until the activities in question are done; what the
  *   call takes beyond that is CPU time. So does a launch that comes when the GPU's queue is full
  *   (QUEUE_LENGTH). Other calls take the CPU time recorded.

@@ -7,6 +7,8 @@
 #include "echo-import-reader.h"
 #include "echo-workload-reader.h"
 
+#include "ns3/echo-units.h"
+
 #include "ns3/echo-stage-parameters.h"
 #include "ns3/echo-transformer-generator.h"
 
@@ -66,10 +68,9 @@ CollectiveSettings ReadCollective(const YamlNode& node)
 NetworkSettings ReadNetwork(const YamlNode& node)
 {
     NetworkSettings settings;
-    settings.mtuBytes = node.GetBytes("mtu", settings.mtuBytes);
-    if (settings.mtuBytes < 64 || settings.mtuBytes > 65536)
+    if (node.Has("mtu"))
     {
-        node.Get("mtu").Fail("'" + node.Get("mtu").AsString() + "'", "64 B to 64 KiB");
+        settings.mtuBytes = node.Get("mtu").Parse<uint64_t>(ParseMtu);
     }
     settings.congestionControl =
         OneOf(node, "congestion_control", settings.congestionControl, {"none", "dcqcn"});
@@ -340,6 +341,16 @@ Scenario ReadScenario(YamlNode root, const ScenarioOverrides& overrides)
                   "fidelity: analytical with it, as nothing is simulated");
     }
     return scenario;
+}
+
+uint64_t ParseMtu(const std::string& text)
+{
+    const uint64_t bytes = ParseBytes(text);
+    if (bytes < 64 || bytes > 65536)
+    {
+        throw InputError(SourceLocation{}, "'" + text + "'", "from 64 B to 64 KiB");
+    }
+    return bytes;
 }
 
 } // namespace echo
