@@ -36,10 +36,11 @@ double LoadOf(const Measurement& row)
     return BusBandwidthFactor(row.kind, row.ranks) * static_cast<double>(row.bytes);
 }
 
-std::string Digits(double value, int digits)
+std::string Digits(double value, int digits, bool sign = false)
 {
     std::ostringstream text;
-    text << std::fixed << std::setprecision(digits) << value;
+    text << (sign ? std::showpos : std::noshowpos) << std::fixed << std::setprecision(digits)
+         << value;
     return text.str();
 }
 
@@ -49,23 +50,31 @@ std::string Time(double us)
     return Digits(us, us < 100 ? 1 : 0);
 }
 
+/** Times of one operation. */
 void WriteRows(std::ostream& out,
+               CollectiveKind kind,
                const std::vector<Measurement>& rows,
                const std::vector<double>& estimates)
 {
+    out << ToString(kind) << ", times in microseconds, errors in percent:\n\n";
     std::set<Scale> scales;
     std::set<uint64_t> sizes;
     std::map<std::pair<uint64_t, Scale>, size_t> index;
     for (size_t i = 0; i < rows.size(); ++i)
     {
+        if (rows[i].kind != kind)
+        {
+            continue;
+        }
         scales.insert(ScaleOf(rows[i]));
         sizes.insert(rows[i].bytes);
         index[{rows[i].bytes, ScaleOf(rows[i])}] = i;
     }
     out << "| size |";
-    for (const auto& [kind, ranks, hosts] : scales)
+    for (const Scale& scale : scales)
     {
-        out << " " << ranks << " GPUs measured | estimate | error |";
+        out << " " << std::get<1>(scale) << " GPUs, " << std::get<2>(scale)
+            << " hosts | estimate | error |";
     }
     out << "\n|---:|";
     for (size_t i = 0; i < scales.size(); ++i)
@@ -82,12 +91,12 @@ void WriteRows(std::ostream& out,
             if (it == index.end())
             {
                 out << " | | |";
-                continue;
+                continue; // not measured
             }
             const double measured = TimeOf(rows[it->second]);
             const double estimate = estimates[it->second];
-            out << " " << Time(measured) << " | " << Time(estimate) << " | " << std::showpos
-                << Digits(100 * (estimate / measured - 1), 1) << std::noshowpos << " |";
+            out << " " << Time(measured) << " | " << Time(estimate) << " | "
+                << Digits(100 * (estimate / measured - 1), 1, true) << " |";
         }
         out << "\n";
     }
@@ -155,8 +164,12 @@ double AlphaBetaFit::Estimate(const Measurement& row) const
     return m_alpha[between] + m_beta[between] * LoadOf(row);
 }
 
-double NcclModelTime(const MachineProfile& profile, const Measurement& row)
+std::optional<double> NcclModelTime(const MachineProfile& profile, const Measurement& row)
 {
+    if (row.kind == CollectiveKind::ALL_TO_ALL || row.kind == CollectiveKind::SEND_RECV)
+    {
+        return std::nullopt;
+    }
     const NcclTuner tuner(profile.nccl, EvenShape(row.ranks, row.hosts, profile.nicsPerHost));
     return tuner.GetTime(row.kind, tuner.Choose(row.kind, row.bytes), row.bytes).value();
 }
@@ -167,11 +180,16 @@ void WriteAccuracy(std::ostream& out, const MeasuredMachine& machine)
     const std::vector<Measurement> rows = CleanUp(ReadNcclTests(machine.table, {})).rows;
     const AlphaBetaFit alphaBeta(rows);
     const std::vector<double> estimates = EstimateRows(profile, rows);
+    std::vector<Measurement> tuned; // rows that NCCL's model is for
     std::vector<double> nccl;
     std::vector<double> plain;
     for (const Measurement& row : rows)
     {
-        nccl.push_back(NcclModelTime(profile, row));
+        if (const auto time = NcclModelTime(profile, row))
+        {
+            tuned.push_back(row);
+            nccl.push_back(*time);
+        }
         plain.push_back(alphaBeta.Estimate(row));
     }
     out << "## " << machine.title << "\n\n"
@@ -183,13 +201,20 @@ void WriteAccuracy(std::ostream& out, const MeasuredMachine& machine)
             << "| model | operation | GPUs | hosts | rows | mean | median | p90 | worst |\n"
             << "|---|---|---:|---:|---:|---:|---:|---:|---:|\n";
         WriteStatistics(out, "Echo, profile " + profile.name, rows, estimates, minBytes);
-        WriteStatistics(out, "NCCL's own (" + profile.nccl.version + ")", rows, nccl, minBytes);
+        WriteStatistics(out, "NCCL's own (" + profile.nccl.version + ")", tuned, nccl, minBytes);
         WriteStatistics(out, "alpha-beta fit", rows, plain, minBytes);
         out << "\n";
     }
-    out << "Times in microseconds, error in percent:\n\n";
-    WriteRows(out, rows, estimates);
-    out << "\n";
+    std::set<CollectiveKind> kinds;
+    for (const Measurement& row : rows)
+    {
+        kinds.insert(row.kind);
+    }
+    for (const CollectiveKind kind : kinds)
+    {
+        WriteRows(out, kind, rows, estimates);
+        out << "\n";
+    }
 }
 
 } // namespace echo

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,8 +41,9 @@ class AlphaBetaFit
     std::array<double, 2> m_beta{};  //!< us a byte
 };
 
-/** @return what NCCL's own model expects for a row by its own choice, microseconds */
-double NcclModelTime(const MachineProfile& profile, const Measurement& row);
+/** @return what NCCL's own model expects for a row by its own choice, microseconds; nothing for
+ *          grouped sends and receives, for which it has none */
+std::optional<double> NcclModelTime(const MachineProfile& profile, const Measurement& row);
 
 /** Writes the tables of one machine as Markdown. @throws InputError if a file cannot be read */
 void WriteAccuracy(std::ostream& out, const MeasuredMachine& machine);

@@ -19,10 +19,24 @@ const std::string ROOT = ECHO_SOURCE_DIR;
 
 int WriteCollectives(const std::string& folder)
 {
+    const std::string tables = ROOT + "/calibration/tables/";
+    const std::string profiles = ROOT + "/calibration/profiles/";
     const std::vector<MeasuredMachine> machines{
-        {"Azure ND A100 v4 (8 A100-40GB and 8 x HDR a host), all-reduce",
-         ROOT + "/calibration/tables/azure-ndv4-a100-all-reduce.csv",
-         ROOT + "/calibration/profiles/azure-ndv4-a100.yaml"},
+        {"Azure ND A100 v4: 8 A100-40GB and 8 x HDR a host",
+         tables + "azure-ndv4-a100-all-reduce.csv",
+         profiles + "azure-ndv4-a100.yaml"},
+        {"H100 SXM: 8 H100 and 8 x NDR a host",
+         tables + "h100-sxm.csv",
+         profiles + "h100-sxm.yaml"},
+        {"B200: 8 B200 and 8 x 400 Gb/s a host",
+         tables + "b200-all-reduce.csv",
+         profiles + "b200.yaml"},
+        {"Alps: 4 GH200 and 4 x Slingshot 200 Gb/s a host",
+         tables + "alps-gh200-all-reduce.csv",
+         profiles + "alps-gh200.yaml"},
+        {"Polaris: 4 A100-40GB and 2 x Slingshot 200 Gb/s a host",
+         tables + "polaris-a100.csv",
+         profiles + "polaris-a100.yaml"},
     };
     const std::string path = folder + "/accuracy-collectives.md";
     std::ofstream out(path);

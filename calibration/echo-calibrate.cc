@@ -29,10 +29,12 @@ struct Options
 {
     std::string cluster;
     std::vector<std::string> logs;
+    std::string like;
     std::string op;
     std::string nccl{"auto"};
     std::string cpu{"other"};
     std::string ll128{"auto"};
+    std::string nvls{"auto"};
     std::string selection{"tuner"};
     std::string name;
     std::string source;
@@ -47,10 +49,16 @@ void AddOptions(EchoCommandLine& line, Options& options)
                  "FILE@ranks=N@hosts=M@op=NAME; commas part several",
                  options.logs);
     line.AddArguments("log", "further logs", options.logs);
+    line.AddOption("like",
+                   "instead of logs: a profile of a machine of the same kind with other links; its "
+                   "rates are scaled to the cluster's",
+                   options.like);
     line.AddOption("op", "operation of logs that do not say it", options.op);
     line.AddOption("nccl", "version whose tuner picked; auto: the one that fits", options.nccl);
     line.AddOption("cpu", "amd, intel or other: the tuner asks between hosts", options.cpu);
     line.AddOption("ll128", "on, off between hosts; auto: the one that fits", options.ll128);
+    line.AddOption(
+        "nvls", "on, off: NVLink SHARP; auto: from Hopper on with NVSwitch", options.nvls);
     line.AddOption("selection", "tuner or least-cost, for those who use it", options.selection);
     line.AddOption("name", "of the profile; default: the file's", options.name);
     line.AddOption("source", "where the measurements come from, for the profile", options.source);
@@ -226,6 +234,17 @@ void PrintHeldOut(const std::vector<HeldOutScale>& scales)
     PrintStatistics("each scale predicted from the others, all sizes", all);
 }
 
+bool UsesNvls(const Options& options, const HostLinks& links, const NcclEnvironment& environment)
+{
+    if (options.nvls != "auto" && options.nvls != "on" && options.nvls != "off")
+    {
+        throw InputError({"", 0, "--nvls"}, "'" + options.nvls + "'", "auto, on or off");
+    }
+    return options.nvls == "on" ||
+           (options.nvls == "auto" && links.hasSwitch && environment.gpu >= GpuGeneration::HOPPER &&
+            ParseNcclVersion(environment.version) >= 217);
+}
+
 ProfileFitter::Result FitBest(const Options& options,
                               const HostLinks& links,
                               const NcclEnvironment& deduced,
@@ -246,6 +265,13 @@ ProfileFitter::Result FitBest(const Options& options,
         // NVLink and NICs sustain some nine tenths of their rates at best.
         MachineProfile start =
             MakePriorProfile(environment, 0.8 * links.gpuGBps, 0.9 * std::max(links.nicGBps, 0.1));
+        if (UsesNvls(options, links, environment))
+        {
+            start.constants.nvlsUs = 40;
+            start.constants.nvlsGBps = 0.7 * links.gpuGBps;
+        }
+        start.linkGpuGBps = links.gpuGBps;
+        start.linkNicGBps = links.nicGBps;
         start.nicsPerHost = links.nicsPerHost;
         start.oneThreadPerHost = oneThread;
         start.selection = ParseSelectionRule(options.selection);
@@ -262,14 +288,64 @@ ProfileFitter::Result FitBest(const Options& options,
     return best;
 }
 
-int Run(Options options)
+void WriteProfile(const Options& options, MachineProfile& profile)
 {
-    if (options.cluster.empty() || options.logs.empty())
+    profile.name = options.name.empty() && !options.out.empty()
+                       ? std::filesystem::path(options.out).stem().string()
+                       : options.name;
+    if (options.out.empty())
+    {
+        return;
+    }
+    std::ofstream out(options.out);
+    out << FormatProfile(profile);
+    if (!out.flush())
+    {
+        throw InputError({options.out, 0, ""}, "no writable file", "one");
+    }
+    std::cout << "\nwritten: " << options.out << "\n";
+}
+
+std::string DescribeHardware(const Cluster& cluster, const HostLinks& links)
+{
+    return cluster.name + ": hosts of " + std::to_string(links.gpusPerHost) + " " +
+           cluster.gpu.name + " and " + std::to_string(links.nicsPerHost) + " NICs";
+}
+
+/** Without measurements: another machine's profile, its rates scaled. */
+int Scale(const Options& options, const Cluster& cluster, const HostLinks& links)
+{
+    if (!options.logs.empty())
+    {
+        throw InputError({"", 0, "--like"}, "--log too", "one of the two");
+    }
+    const MachineProfile measured = ReadProfile(YamlNode::LoadFile(options.like));
+    NcclEnvironment nccl = DeduceNcclEnvironment(links, GenerationOf(cluster.gpu.name));
+    nccl.version = options.nccl == "auto" ? measured.nccl.version : options.nccl;
+    nccl.cpu = ParseCpuVendor(options.cpu);
+    nccl.ll128BetweenHosts = options.ll128 != "off";
+    MachineProfile profile = ScaleProfile(measured, nccl, links.gpuGBps, links.nicGBps);
+    profile.nicsPerHost = links.nicsPerHost;
+    profile.hardware = DescribeHardware(cluster, links);
+    profile.source = "profile " + measured.name + ": " + measured.source;
+    profile.fit = "not measured: constants of profile " + measured.name +
+                  ", its rates scaled by the links' rates";
+    WriteProfile(options, profile);
+    return 0;
+}
+
+int Run(const Options& options)
+{
+    if (options.cluster.empty() || (options.logs.empty() && options.like.empty()))
     {
         throw InputError({}, options.cluster.empty() ? "no --cluster" : "no --log", "both");
     }
     const Cluster cluster = ReadClusterFile(options.cluster);
     const HostLinks links = ReadHostLinks(*cluster.topology);
+    if (!options.like.empty())
+    {
+        return Scale(options, cluster, links);
+    }
     NcclEnvironment deduced = DeduceNcclEnvironment(links, GenerationOf(cluster.gpu.name));
     deduced.cpu = ParseCpuVendor(options.cpu);
 
@@ -280,11 +356,7 @@ int Run(Options options)
     MachineProfile prior;
     ProfileFitter::Result result = FitBest(options, links, deduced, clean.rows, prior);
     MachineProfile& profile = result.profile;
-    profile.name = options.name.empty() && !options.out.empty()
-                       ? std::filesystem::path(options.out).stem().string()
-                       : options.name;
-    profile.hardware = cluster.name + ": hosts of " + std::to_string(links.gpusPerHost) + " " +
-                       cluster.gpu.name + " and " + std::to_string(links.nicsPerHost) + " NICs";
+    profile.hardware = DescribeHardware(cluster, links);
     profile.source = options.source;
     profile.fit = std::to_string(clean.rows.size()) +
                   " rows; the lower of out-of-place and in-place; left out " +
@@ -301,16 +373,7 @@ int Run(Options options)
     PrintStatistics("absolute error, all sizes", ComputeResiduals(clean.rows, estimates, 0));
     std::cout << "\n";
     PrintHeldOut(LeaveOneScaleOut(ProfileFitter(prior), clean.rows));
-    if (!options.out.empty())
-    {
-        std::ofstream out(options.out);
-        out << FormatProfile(profile);
-        if (!out.flush())
-        {
-            throw InputError({options.out, 0, ""}, "no writable file", "one");
-        }
-        std::cout << "\nwritten: " << options.out << "\n";
-    }
+    WriteProfile(options, profile);
     return 0;
 }
 

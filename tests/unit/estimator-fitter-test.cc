@@ -4,6 +4,8 @@
 #include "estimator-fixtures.h"
 
 #include "ns3/echo-error.h"
+#include "ns3/echo-nccl-environment.h"
+#include "ns3/echo-nccl-tests-reader.h"
 #include "ns3/echo-profile-fitter.h"
 
 #include <gtest/gtest.h>
@@ -78,6 +80,32 @@ TEST(ProfileFitter, PredictsAScaleThatItHasNotSeen)
         EXPECT_LT(held.large.meanPercent, 3) << held.large.ranks;
         EXPECT_EQ(held.large.rows, 11u);
         EXPECT_EQ(held.all.rows, 21u);
+    }
+}
+
+TEST(ProfileFitter, AzureTableIsWithinTheBarWhenAScaleIsHeldOut)
+{
+    NcclEnvironment nccl = DeduceNcclEnvironment({true, 300, 25, 8, 8}, GpuGeneration::AMPERE);
+    nccl.version = "2.10";
+    nccl.cpu = CpuVendor::AMD;
+    MachineProfile prior = MakePriorProfile(nccl, 240, 22.5); // 0.8 and 0.9 of the links
+    prior.nicsPerHost = 8;
+    prior.oneThreadPerHost = true;
+    const ProfileFitter fitter(prior);
+    const std::vector<Measurement> rows =
+        CleanUp(ReadNcclTests(SourceFile("calibration/tables/azure-ndv4-a100-all-reduce.csv"), {}))
+            .rows;
+    const MachineProfile fitted = fitter.Fit(rows).profile;
+    EXPECT_EQ(fitted.residuals.size(), 10u);
+    for (const ResidualStatistics& residual : fitted.residuals)
+    {
+        EXPECT_LE(residual.meanPercent, residual.minBytes > 0 ? 4 : 10) << residual.ranks;
+    }
+    // The 32 GPUs are predicted from 2 to 16, the 16 from the others, and so on.
+    for (const HeldOutScale& held : LeaveOneScaleOut(fitter, rows))
+    {
+        EXPECT_LE(held.large.meanPercent, 6) << held.large.ranks;
+        EXPECT_LE(held.all.meanPercent, 12) << held.all.ranks;
     }
 }
 

@@ -112,7 +112,8 @@ TEST(NcclTuner, KnowsReleasesAndHosts)
 TEST(NcclEnvironment, FollowsTheLinks)
 {
     // An A100 host: 12 NVLinks of 25 GB/s, of which NCCL takes 20: 12 channels, doubled.
-    const NcclEnvironment nccl = DeduceNcclEnvironment({300, 25, 8, 8}, GpuGeneration::AMPERE);
+    const NcclEnvironment nccl =
+        DeduceNcclEnvironment({true, 300, 25, 8, 8}, GpuGeneration::AMPERE);
     EXPECT_EQ(nccl.hostPaths, 12u);
     EXPECT_DOUBLE_EQ(nccl.hostPathGBps, 20);
     EXPECT_EQ(NcclChannels(nccl, EvenShape(8, 1, 8)), 24u);
@@ -173,6 +174,24 @@ TEST(WhiteBox, TreeOnTwoHosts)
     EXPECT_NEAR(terms.GetTotal(),
                 11 + 2 * (3 * (4 + 32768 / 12.5e3) + 20 + 524288 / 5e3) + 49 * (524288 / 5e3 + 3),
                 1e-6);
+}
+
+TEST(WhiteBox, TheSwitchReducesWhereThatIsQuicker)
+{
+    MachineProfile profile = MakeRoundProfile();
+    profile.constants.nvlsUs = 25;
+    profile.constants.nvlsGBps = 200;
+    CostQuery query;
+    query.bytes = 40e6;
+    query.how = {Algorithm::RING, Protocol::SIMPLE};
+    // 4 ranks: 5/4 of 40e6 B at 200 GB/s beside a ring of 600 us; two ranks have a ring only.
+    EXPECT_NEAR(
+        EvaluateWhiteBox(profile, EvenShape(4, 1, 5), query).GetTotal(), 12 + 25 + 250, 1e-6);
+    profile.constants.nvlsUs = 1000;
+    EXPECT_GT(EvaluateWhiteBox(profile, EvenShape(4, 1, 5), query).GetTotal(), 12 + 600);
+    profile.constants.nvlsUs = 1;
+    EXPECT_GT(EvaluateWhiteBox(profile, EvenShape(2, 1, 5), query).GetTotal(), 12 + 400);
+    EXPECT_EQ(EvaluateWhiteBox(profile, EvenShape(4, 2, 5), query).reduction, 0);
 }
 
 TEST(WhiteBox, PairsAndAllToAll)

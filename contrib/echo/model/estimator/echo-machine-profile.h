@@ -100,6 +100,10 @@ struct MachineConstants
     double overlapExponent{1};     //!< 1: step latencies add to transfers; larger: they hide
     double reductionUsPerMiB{0};   //!< reducing that transfers do not hide
     double peerUs{0};              //!< each further peer of grouped sends and receives
+    double nvlsUs{0};              //!< NVLink SHARP: latency beside set-up
+    double nvlsGBps{0};            //!< what a GPU sustains with NVLink SHARP; 0: none
+    double pairIntraEfficiency{1}; //!< one pair's part of gpuGBps
+    double pairInterEfficiency{1}; //!< one pair's part of nicGBps
     double pairwiseEfficiency{1};  //!< grouped sends' part of what rings sustain
     std::array<ProtocolConstants, 3> protocols; //!< LL, LL128, Simple
 };
@@ -112,7 +116,7 @@ struct ConstantInfo
 {
     const char* name;                     //!< YAML key with its unit, "ll.intra_step_us"
     double& (*access)(MachineConstants&); //!< the constant
-    double least;                         //!< smallest value that makes sense
+    double least;                         //!< smallest value that makes sense (0: may be absent)
     double most;                          //!< largest value that makes sense
     double spread;                        //!< of the fit's prior, in natural logarithm
     const char* help;                     //!< what it is
@@ -168,7 +172,9 @@ struct MachineProfile
     std::string fit;      //!< how the constants were found
     NcclEnvironment nccl;
     SelectionRule selection{SelectionRule::TUNER};
-    uint32_t nicsPerHost{1};      //!< of the machine measured
+    double linkGpuGBps{0};   //!< rate of a GPU\'s links inside the host measured, one direction
+    double linkNicGBps{0};   //!< rate of a NIC of the machine measured, one direction
+    uint32_t nicsPerHost{1}; //!< of the machine measured
     bool oneThreadPerHost{false}; //!< runs on one host were issued by one thread for all GPUs
     MachineConstants constants;
     std::vector<CalibratedRange> ranges;

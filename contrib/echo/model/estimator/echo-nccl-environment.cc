@@ -47,6 +47,7 @@ HostLinks ReadHostLinks(const Topology& topology)
         if (role == DeviceRole::GPU || role == DeviceRole::NV_SWITCH)
         {
             links.gpuGBps += rate;
+            links.hasSwitch = links.hasSwitch || role == DeviceRole::NV_SWITCH;
         }
         else if (role == DeviceRole::PCIE_SWITCH)
         {

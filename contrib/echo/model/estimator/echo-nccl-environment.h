@@ -16,8 +16,9 @@ namespace echo
 /** Rates of a cluster's links as far as NCCL looks at them; hosts are taken to be alike. */
 struct HostLinks
 {
-    double gpuGBps{0}; //!< all links of a GPU to others of its host, one direction
-    double nicGBps{0}; //!< one NIC to the fabric, one direction; 0: none
+    bool hasSwitch{false}; //!< GPUs are joined by an NVSwitch
+    double gpuGBps{0};     //!< all links of a GPU to others of its host, one direction
+    double nicGBps{0};     //!< one NIC to the fabric, one direction; 0: none
     uint32_t gpusPerHost{1};
     uint32_t nicsPerHost{0};
 };

@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
 
 namespace ns3
 {
@@ -113,6 +116,33 @@ void FillRates(GeometryEdge& edge,
     }
     edge.hopUsPerByte -= slowest;
     edge.aloneRate = 1 / slowest;
+}
+
+/** Rings and chains of channels that look alike take as long: one of them is enough. */
+void KeepDistinctChannels(std::vector<GeometryEdge>& edges)
+{
+    using Look = std::vector<std::tuple<double, double, double, double, bool>>;
+    std::set<Look> seen;
+    std::vector<GeometryEdge> kept;
+    for (size_t begin = 0; begin < edges.size();)
+    {
+        size_t end = begin;
+        Look look;
+        while (end < edges.size() && edges[end].channel == edges[begin].channel)
+        {
+            const GeometryEdge& edge = edges[end++];
+            look.emplace_back(
+                edge.delayUs, edge.rate, edge.aloneRate, edge.hopUsPerByte, edge.interHost);
+        }
+        if (seen.insert(std::move(look)).second)
+        {
+            kept.insert(kept.end(),
+                        edges.begin() + static_cast<std::ptrdiff_t>(begin),
+                        edges.begin() + static_cast<std::ptrdiff_t>(end));
+        }
+        begin = end;
+    }
+    edges = std::move(kept);
 }
 
 void FillLoads(PlanGeometry& geometry, const PortUses& uses, const Topology& topology)
@@ -294,6 +324,11 @@ PlanGeometry MakePlanGeometry(const CollectivePlan& plan,
     }
     FillLoads(geometry, uses, topology);
     geometry.mixed = geometry.interLoadUsPerByte > 0 && geometry.intraLoadUsPerByte > 0;
+    if (plan.choice.algorithm == CollectiveAlgorithmKind::RING &&
+        plan.spec.kind != CollectiveKind::BARRIER)
+    {
+        KeepDistinctChannels(geometry.edges);
+    }
     return geometry;
 }
 

@@ -31,7 +31,8 @@ struct GeometryEdge
 /** What the links see of a group, an algorithm and a number of channels, at any size. */
 struct PlanGeometry
 {
-    /// In the order of CollectiveAlgorithm::GetConnections; all-to-all: see below.
+    /// In the order of CollectiveAlgorithm::GetConnections, but channels of a ring that look like
+    /// another are left out; all-to-all: see below.
     std::vector<GeometryEdge> edges;
     /**
      * All-to-all and tree: the largest number over links of connections times nominal part over

@@ -22,6 +22,7 @@ namespace echo
 namespace
 {
 
+constexpr double NOTHING = 1e-9;   //!< stands for a constant that is 0
 constexpr double ROW_ERROR = 0.05; //!< what a row is believed to be off by, and the loss's knee
 
 /** One row's log error as a function of the logarithms of the free constants. */
@@ -146,23 +147,20 @@ ProfileFitter::Result ProfileFitter::Fit(const std::vector<Measurement>& rows) c
     Result result;
     result.profile = m_prior;
     MachineConstants& constants = result.profile.constants;
-    std::vector<int> fixed;
+    if (constants.reductionUsPerMiB <= 0 && TellReduction(rows))
+    {
+        constants.reductionUsPerMiB = 0.1;
+    }
+    std::vector<int> absent; // stay 0
     std::vector<double> logs;
     for (size_t i = 0; i < infos.size(); ++i)
     {
-        double& value = infos[i].access(constants);
-        if (&value == &constants.reductionUsPerMiB)
+        const double value = infos[i].access(constants);
+        if (value <= 0)
         {
-            if (!TellReduction(rows))
-            {
-                fixed.push_back(static_cast<int>(i));
-            }
-            else if (value <= 0)
-            {
-                value = 0.1;
-            }
+            absent.push_back(static_cast<int>(i));
         }
-        logs.push_back(std::log(std::max(value, 1e-9)));
+        logs.push_back(std::log(std::max(value, NOTHING)));
     }
     const std::vector<double> prior = logs;
 
@@ -179,13 +177,13 @@ ProfileFitter::Result ProfileFitter::Fit(const std::vector<Measurement>& rows) c
     for (size_t i = 0; i < infos.size(); ++i)
     {
         problem.SetParameterLowerBound(
-            logs.data(), static_cast<int>(i), std::log(std::max(infos[i].least, 1e-9)));
+            logs.data(), static_cast<int>(i), std::log(std::max(infos[i].least, NOTHING)));
         problem.SetParameterUpperBound(logs.data(), static_cast<int>(i), std::log(infos[i].most));
     }
-    if (!fixed.empty())
+    if (!absent.empty())
     {
         problem.SetManifold(logs.data(),
-                            new ceres::SubsetManifold(static_cast<int>(logs.size()), fixed));
+                            new ceres::SubsetManifold(static_cast<int>(logs.size()), absent));
     }
     ceres::Solver::Options options;
     options.max_num_iterations = 200;
@@ -199,9 +197,8 @@ ProfileFitter::Result ProfileFitter::Fit(const std::vector<Measurement>& rows) c
     result.cost = summary.final_cost;
     for (size_t i = 0; i < infos.size(); ++i)
     {
-        double& value = infos[i].access(constants);
-        const bool untouched = &value == &constants.reductionUsPerMiB && !fixed.empty();
-        value = untouched ? m_prior.constants.reductionUsPerMiB : RoundConstant(std::exp(logs[i]));
+        const double value = std::exp(logs[i]);
+        infos[i].access(constants) = value <= 2 * NOTHING ? 0 : RoundConstant(value);
     }
     AddStatistics(result.profile, rows);
     return result;

@@ -156,11 +156,37 @@ MachineProfile MakePriorProfile(const NcclEnvironment& nccl, double gpuGBps, dou
     constants.overlapExponent = 1.5;
     constants.reductionUsPerMiB = 0;
     constants.peerUs = 1;
+    constants.pairIntraEfficiency = 0.9;
+    constants.pairInterEfficiency = 0.9;
     constants.pairwiseEfficiency = 0.9;
     // 4 of 8 bytes, 120 of 128 bytes and all bytes are payload.
     constants.protocols[0] = {0.6, 5.0, 0.5, 0.5};
     constants.protocols[1] = {1.25, 8.5, 0.9375, 0.9375};
     constants.protocols[2] = {3.4, 14.0, 1, 1};
+    return profile;
+}
+
+MachineProfile ScaleProfile(const MachineProfile& measured,
+                            const NcclEnvironment& nccl,
+                            double gpuGBps,
+                            double nicGBps)
+{
+    MachineProfile profile = measured;
+    profile.nccl = nccl;
+    profile.linkGpuGBps = gpuGBps;
+    profile.linkNicGBps = nicGBps;
+    profile.ranges.clear();
+    profile.residuals.clear();
+    MachineConstants& constants = profile.constants;
+    if (measured.linkGpuGBps > 0)
+    {
+        constants.gpuGBps *= gpuGBps / measured.linkGpuGBps;
+        constants.nvlsGBps *= gpuGBps / measured.linkGpuGBps;
+    }
+    if (measured.linkNicGBps > 0)
+    {
+        constants.nicGBps *= nicGBps / measured.linkNicGBps;
+    }
     return profile;
 }
 

@@ -46,6 +46,17 @@ constexpr uint64_t LARGE_BYTES = 1048576;
  */
 MachineProfile MakePriorProfile(const NcclEnvironment& nccl, double gpuGBps, double nicGBps);
 
+/**
+ * @return the profile of a machine of the same kind with other links and no measurements: rates in
+ *         proportion to the links, all other constants kept, no ranges and residuals
+ * @param gpuGBps rate of a GPU's links inside the host, one direction
+ * @param nicGBps rate of a NIC, one direction
+ */
+MachineProfile ScaleProfile(const MachineProfile& measured,
+                            const NcclEnvironment& nccl,
+                            double gpuGBps,
+                            double nicGBps);
+
 } // namespace echo
 } // namespace ns3
 

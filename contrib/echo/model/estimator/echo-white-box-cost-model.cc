@@ -161,6 +161,10 @@ std::string WhiteBoxCostModel::ExplainExtrapolation(CollectiveKind kind,
                                                     const GroupShape& shape) const
 {
     const CalibratedRange* range = m_profile->FindRange(kind);
+    if (m_profile->ranges.empty())
+    {
+        return "profile " + m_profile->name + " has no measurements of its own";
+    }
     if (!range)
     {
         return std::string(ToString(kind)) + " is not calibrated in profile " + m_profile->name +

@@ -189,11 +189,12 @@ CostTerms PairwiseTerms(const MachineProfile& profile,
     }
     const bool between = pair ? query.betweenHosts : shape.hosts > 1;
     const double nics = pair ? 1 : std::max(shape.nics, 1u);
-    const double efficiency = 1000 * constants.pairwiseEfficiency;
+    const double intraPart = pair ? constants.pairIntraEfficiency : constants.pairwiseEfficiency;
+    const double interPart = pair ? constants.pairInterEfficiency : constants.pairwiseEfficiency;
     const double intraTime =
-        intraBytes / (efficiency * constants.gpuGBps * protocol.intraEfficiency);
+        intraBytes / (1000 * intraPart * constants.gpuGBps * protocol.intraEfficiency);
     const double interTime =
-        interBytes / (efficiency * constants.nicGBps * nics * protocol.interEfficiency);
+        interBytes / (1000 * interPart * constants.nicGBps * nics * protocol.interEfficiency);
     CostTerms terms;
     const double channels = std::clamp(
         query.bytes / NcclBytesPerChannel(query.how.algorithm, query.how.protocol, shape.ranks),
@@ -204,6 +205,24 @@ CostTerms PairwiseTerms(const MachineProfile& profile,
     AddTransfer(terms, between ? protocol.interStepUs : protocol.intraStepUs, between);
     AddTransfer(terms, std::max(intraTime, interTime), interTime > intraTime);
     return terms;
+}
+
+/** @return @p terms, or those of a reduction in the switch if that is quicker */
+CostTerms WithSwitchReduction(const MachineProfile& profile,
+                              const GroupShape& shape,
+                              const CostQuery& query,
+                              const CostTerms& terms)
+{
+    const MachineConstants& constants = profile.constants;
+    if (constants.nvlsGBps <= 0 || shape.hosts > 1 || shape.ranks < 3)
+    {
+        return terms;
+    }
+    CostTerms reduced;
+    reduced.setup = terms.setup;
+    reduced.synchronisation = constants.nvlsUs;
+    reduced.intra = query.bytes * (shape.ranks + 1.0) / shape.ranks / (1000 * constants.nvlsGBps);
+    return reduced.GetTotal() < terms.GetTotal() ? reduced : terms;
 }
 
 double ReducedBytes(const GroupShape& shape, const CostQuery& query)
@@ -225,9 +244,12 @@ CostTerms TermsOf(const MachineProfile& profile, const GroupShape& shape, const 
     switch (query.kind)
     {
     case Kind::ALL_REDUCE:
-        return query.how.algorithm == CollectiveAlgorithmKind::TREE
-                   ? TreeTerms(profile, shape, query)
-                   : RingTerms(profile, shape, query);
+        return WithSwitchReduction(profile,
+                                   shape,
+                                   query,
+                                   query.how.algorithm == CollectiveAlgorithmKind::TREE
+                                       ? TreeTerms(profile, shape, query)
+                                       : RingTerms(profile, shape, query));
     case Kind::ALL_GATHER:
     case Kind::REDUCE_SCATTER:
         return RingTerms(profile, shape, query);

@@ -53,6 +53,8 @@ struct CostQuery
  *   data on its way takes P = sum over its hops of l + min(c, g) / rate; the slowest link takes L =
  *   (steps + ringTail) c / rate. Together (P^q + L^q)^(1/q), q = overlapExponent: 1 if nothing
  *   overlaps, infinite if the shorter hides behind the longer.
+ * - All-reduce inside a host with NVLink SHARP (profiles from Hopper on with nvls_GBps): nvlsUs + S
+ *   (n + 1) / (n nvlsGBps) where that is shorter, as a link carries all of the sums and one share.
  * - Tree (all-reduce): K = S / (C chunk) chunks go up and down the double binary tree (chains of k
  *   in hosts, log2 M levels between): 2 ((k-1)(l + min(chunk, g)/b) + ceil(log2 M)(l + chunk/B))
  *   for the first, and for each further one treeChunkUs + treeBandwidthFactor max(2 chunk/b, f
@@ -60,8 +62,9 @@ struct CostQuery
  *   times (two hosts: once).
  * - Broadcast, reduce: one chain of n-1 hops with K chunks: hops as in the ring plus (K-1) chunk /
  *   slowest rate.
- * - All-to-all, send/recv: l of the farthest peer + peerUs for each further one + the larger of
- *   the bytes inside and between hosts over pairwiseEfficiency times G and N nics.
+ * - All-to-all: l of the farthest peer + peerUs for each further one + the larger of the bytes
+ * inside and between hosts over pairwiseEfficiency times G and N nics. Send/recv: l + bytes over
+ *   pairIntraEfficiency G or pairInterEfficiency N, as one pair has few channels.
  * - Barrier: an all-reduce of 8 B.
  * - reduction = reductionUsPerMiB times the bytes that a rank reduces.
  *

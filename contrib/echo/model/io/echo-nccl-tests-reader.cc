@@ -198,9 +198,14 @@ class NcclTestsParser
             {
                 Fail("a 'Rank' line without 'on HOST'", "'Rank N ... on HOST device D'");
             }
+            if (m_rows.size() > m_rowsBefore)
+            {
+                m_listed.clear(); // another run follows in the same file
+                m_rowsBefore = m_rows.size();
+            }
             if (!m_listed.emplace(ParseCount(words[1]), *(on + 1)).second)
             {
-                Fail("rank " + words[1] + " twice", "one run in a file");
+                Fail("rank " + words[1] + " twice", "each rank once a run");
             }
             return true;
         }
@@ -401,6 +406,7 @@ class NcclTestsParser
     uint32_t m_gpusPerThread{1};              //!< said by the log
     std::map<uint32_t, std::string> m_listed; //!< host by rank
     std::vector<Measurement> m_rows;          //!< so far
+    size_t m_rowsBefore{0};                   //!< rows when the list of ranks began
 };
 
 } // namespace

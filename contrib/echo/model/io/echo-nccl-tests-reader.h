@@ -28,7 +28,8 @@ struct NcclTestsHints
  * Printed: the columns are those that the header line ("size count type ... time algbw busbw ...")
  * names, with or without in-place columns; "N/A" is a missing value; ranks and hosts come from the
  * "Rank N ... on HOST device" lines, the threads from "# nThread T nGpus G", the operation from
- * "Collective test starting: all_reduce_perf"; lines of other programs among them are skipped.
+ * "Collective test starting: all_reduce_perf"; lines of other programs among them are skipped. A
+ * file may hold several runs.
  *
  * CSV: a header line with size_bytes and time_us, optionally time_us_inplace, wrong, op, ranks,
  * hosts, one_thread; "# ngpus: N", "# nodes: N" and "# op: NAME" above it hold for all rows.

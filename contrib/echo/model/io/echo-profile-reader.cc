@@ -63,6 +63,11 @@ void ReadConstants(const YamlNode& node, MachineConstants& constants)
     {
         const std::string name = info.name;
         const std::string group = GroupOf(name);
+        if (group.empty() && info.least == 0 && !node.Has(name))
+        {
+            info.access(constants) = 0;
+            continue;
+        }
         if (group.empty())
         {
             info.access(constants) = node.Get(name).AsNumber(info.least, info.most);
@@ -186,6 +191,10 @@ void FormatConstants(std::ostream& out, MachineConstants constants)
     {
         const std::string name = info.name;
         const std::string mine = GroupOf(name);
+        if (info.least == 0 && info.access(constants) == 0)
+        {
+            continue; // absent
+        }
         if (mine != group)
         {
             out << "  " << mine << ":\n";
@@ -212,6 +221,8 @@ MachineProfile ReadProfile(const YamlNode& root)
     profile.hardware = root.GetString("hardware", "");
     profile.source = root.GetString("source", "");
     profile.fit = root.GetString("fit", "");
+    profile.linkGpuGBps = root.GetNumber("link_gpu_GBps", 0, 0, 1e6);
+    profile.linkNicGBps = root.GetNumber("link_nic_GBps", 0, 0, 1e6);
     profile.nicsPerHost = GetCount(root, "nics_per_host", 0);
     profile.oneThreadPerHost = root.GetBool("one_thread_per_host", false);
     profile.selection = root.Get("selection").Parse<SelectionRule>(ParseSelectionRule);
@@ -244,6 +255,9 @@ std::string FormatProfile(const MachineProfile& profile)
         << "hardware: " << Quote(profile.hardware) << "\n"
         << "source: " << Quote(profile.source) << "\n"
         << "fit: " << Quote(profile.fit) << "\n"
+        << "# rates of the links measured, one direction\n"
+        << "link_gpu_GBps: " << Number(profile.linkGpuGBps) << "\n"
+        << "link_nic_GBps: " << Number(profile.linkNicGBps) << "\n"
         << "nics_per_host: " << profile.nicsPerHost << "\n"
         << "# runs inside one host were issued by one thread for all GPUs\n"
         << "one_thread_per_host: " << (profile.oneThreadPerHost ? "true" : "false") << "\n"
