@@ -350,7 +350,7 @@ class NcclTestsParser
         {
             hosts = ParseCount(cells[m_hostsColumn]);
         }
-        row.kind = Settle("operation", m_kind, m_hints.kind, "--op");
+        row.kind = Settle("operation", m_kind, m_kind ? std::nullopt : m_hints.kind, "--op");
         row.ranks = Settle("number of ranks", ranks, m_hints.ranks, "--log=FILE@ranks=N@hosts=M");
         row.hosts = Settle("number of hosts", hosts, m_hints.hosts, "--log=FILE@ranks=N@hosts=M");
         if (row.hosts == 0 || row.ranks < row.hosts)

@@ -34,7 +34,7 @@ struct NcclTestsHints
  * CSV: a header line with size_bytes and time_us, optionally time_us_inplace, wrong, op, ranks,
  * hosts, one_thread; "# ngpus: N", "# nodes: N" and "# op: NAME" above it hold for all rows.
  *
- * What a log says itself comes before the hints; a contradiction is refused.
+ * What a log says itself comes before the hints; other ranks or hosts than hinted are refused.
  *
  * @throws InputError by file and line if it is neither, a row does not fit its header, a number is
  *         none, or the operation, ranks or hosts are not known
