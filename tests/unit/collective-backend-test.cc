@@ -40,12 +40,12 @@ CommGroupPtr Group(std::vector<uint32_t> members, uint32_t id = 7, const std::st
     return std::make_shared<const CommGroup>(GroupId(id), GroupKind::DATA, name, ranks);
 }
 
-/** Runs an action inside the simulation and returns the message of the StallError it throws. */
+/** @return the message of the StallError that an action, or the simulation after it, throws */
 std::string StallOf(const std::function<void()>& action)
 {
-    Simulator::ScheduleNow(action);
     try
     {
+        action();
         Simulator::Run();
     }
     catch (const StallError& error)
@@ -71,18 +71,18 @@ TEST(Matching, StartsAtTheLastJoinWhateverTheOrder)
         for (uint32_t i = 0; i < 4; ++i)
         {
             Simulator::Schedule(MicroSeconds(i), [&, rank = RankId(order[i])] {
-                bool inside = true;
+                const auto inside = std::make_shared<bool>(true);
                 rig.backend->Join(
                     Spec(CollectiveKind::ALL_REDUCE, 1000),
                     group,
                     rank,
                     "op",
-                    [&](const CommunicationTimes& done) {
+                    [&, inside](const CommunicationTimes& done) {
                         times.push_back(done);
-                        EXPECT_FALSE(inside);
+                        EXPECT_FALSE(*inside);
                     },
                     [&] { started.push_back(Simulator::Now()); });
-                inside = false;
+                *inside = false;
             });
         }
         Simulator::Run();

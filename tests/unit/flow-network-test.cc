@@ -3,6 +3,7 @@
 
 #include "network-rig.h"
 
+#include "ns3/double.h"
 #include "ns3/echo-error.h"
 #include "ns3/echo-flow-rates.h"
 #include "ns3/echo-fluid-progress.h"
@@ -410,6 +411,35 @@ TEST(FlowNetwork, TopologyMatters)
     };
     EXPECT_EQ(longest(0), (64 << 20) * 80L + 2000000);
     EXPECT_EQ(longest(4), 4 * (64 << 20) * 80L + 4000000);
+}
+
+// 40 messages of 1 to 40 MB into one host: 820 MB at 12.5 GB/s, 65.6 ms. With a tolerance fewer
+// rates are passed on, the link may stay that much short of full, and never gives more than it has.
+TEST(FlowNetwork, ToleranceBoundsTheError)
+{
+    const auto run = [](double tolerance) {
+        SmallCluster cluster;
+        cluster.hosts = 41;
+        FlowRig rig(cluster);
+        rig.flow = CreateObject<FlowNetwork>();
+        rig.flow->SetAttribute("RateTolerance", DoubleValue(tolerance));
+        rig.flow->Prepare(rig.router, &rig.records);
+        for (uint32_t host = 1; host <= 40; ++host)
+        {
+            rig.Send(host, 0, host * 1000000, 0);
+        }
+        Simulator::Run();
+        rig.flow->ReportLinks(rig.records, Simulator::Now());
+        EXPECT_LE(rig.records.FindLink("leaf0", "host0/nic0")->peakRate, 1);
+        EXPECT_EQ(rig.records.FindLink("leaf0", "host0/nic0")->payloadBytes, 820000000u);
+        return *std::max_element(rig.arrivals.begin(), rig.arrivals.end());
+    };
+    const int64_t least = 820000000L * 80 + 2000000;
+    const int64_t exact = run(0);
+    EXPECT_GE(exact, least);
+    EXPECT_LE(exact, least + 1000);
+    EXPECT_GE(run(0.05), least);
+    EXPECT_LE(static_cast<double>(run(0.05)), 1.05 * static_cast<double>(least));
 }
 
 TEST(FlowNetwork, RefusesWhatNoPathJoins)

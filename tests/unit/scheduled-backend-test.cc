@@ -189,6 +189,42 @@ TEST(ScheduledFlow, RingAndTreeOnTwoHosts)
     EXPECT_LT(tree, ring);
 }
 
+// 4 GPUs share 2 NICs (Polaris): 2 channels use both NICs alike. GPUs 0 and 1 have NIC 0, so the
+// second channel enters at GPU 2.
+TEST(ScheduledFlow, ChannelsSpreadOverSharedNics)
+{
+    SmallCluster cluster;
+    cluster.hosts = 4;
+    cluster.gpusPerHost = 4;
+    cluster.gpusPerNic = 2;
+    for (const auto algorithm : {RING, TREE})
+    {
+        NetworkRig rig(cluster);
+        rig.UseFlow();
+        rig.TimeOf(CollectiveKind::ALL_REDUCE, 64u << 20, algorithm);
+        EXPECT_EQ(rig.records.collectives.at(0).channels, 2u);
+        rig.ReportLinks();
+        std::map<std::string, uint64_t> sent;
+        for (const auto& link : rig.records.links)
+        {
+            if (link.fromRole == DeviceRole::NIC)
+            {
+                sent[link.from] = link.payloadBytes;
+            }
+        }
+        ASSERT_EQ(sent.size(), 8u) << "every NIC sends";
+        for (uint32_t host = 0; host < 4; ++host)
+        {
+            const std::string name = "host" + std::to_string(host);
+            EXPECT_EQ(sent[name + "/nic0"], sent[name + "/nic1"]) << ToString(algorithm);
+        }
+        if (algorithm == RING)
+        {
+            EXPECT_EQ(sent["host0/nic0"], 2 * 15 * (64u << 20) / 16 / 2);
+        }
+    }
+}
+
 // 8 KiB on 64 ranks: a ring has 126 steps in a row, a tree some 20.
 TEST(ScheduledFlow, TreeBeatsRingForSmallMessages)
 {

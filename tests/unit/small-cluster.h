@@ -20,7 +20,8 @@ namespace echo
 struct SmallCluster
 {
     uint32_t hosts{8};
-    uint32_t gpusPerHost{1};  //!< joined by an NVSwitch if there are several; one NIC each
+    uint32_t gpusPerHost{1}; //!< joined by an NVSwitch if there are several
+    uint32_t gpusPerNic{1};
     uint32_t hostsPerLeaf{0}; //!< 0: one switch for all
     std::string nicRate{"100Gbps"};
     std::string uplinkRate{"100Gbps"}; //!< leaf to the one spine
@@ -45,7 +46,7 @@ struct SmallCluster
         }
         for (uint32_t nic = 0; nic < nics.size(); ++nic)
         {
-            const uint32_t host = nic / gpusPerHost;
+            const uint32_t host = nic * gpusPerNic / gpusPerHost;
             topology->AddLink(nics[nic],
                               leaf[hostsPerLeaf == 0 ? 0 : host / hostsPerLeaf],
                               DataRate(nicRate),
@@ -72,7 +73,7 @@ struct SmallCluster
             gpus.push_back(topology.AddDevice(
                 DeviceRole::GPU, name + "/gpu" + std::to_string(gpu), HostId(host), gpu));
         }
-        for (uint32_t nic = 0; nic < gpusPerHost; ++nic)
+        for (uint32_t nic = 0; nic < gpusPerHost / gpusPerNic; ++nic)
         {
             nics.push_back(topology.AddDevice(
                 DeviceRole::NIC, name + "/nic" + std::to_string(nic), HostId(host), nic));

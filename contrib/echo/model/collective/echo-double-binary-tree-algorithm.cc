@@ -3,6 +3,7 @@
 
 #include "echo-binary-tree.h"
 #include "echo-collective-selector.h"
+#include "echo-layout-cursor.h"
 #include "echo-piece-program.h"
 
 #include "ns3/assert.h"
@@ -72,10 +73,9 @@ TreePlace FindPlace(const GroupLayout& layout, const TreeShare& share, uint32_t 
     const auto size = static_cast<uint32_t>(host.size());
     const auto local =
         static_cast<uint32_t>(std::find(host.begin(), host.end(), member) - host.begin());
-    const uint32_t fromHead = (local + size - share.channel % size) % size;
+    const uint32_t fromHead = (local + size - EntryOf(layout, hostIndex, share.channel)) % size;
     const auto head = [&](uint32_t index) {
-        const auto& members = layout.hosts[index];
-        return members[share.channel % members.size()];
+        return layout.hosts[index][EntryOf(layout, index, share.channel)];
     };
     TreePlace place;
     if (fromHead > 0)

@@ -15,8 +15,8 @@ namespace echo
  * All-reduce over two complementary binary trees of hosts (FindTreeNode), as NCCL does since 2.4,
  * for any number of ranks.
  *
- * Inside a host the members form a chain that begins at the host's head, local member
- * (channel mod members); heads form the tree. Pieces are reduced up the tree and, from the root on,
+ * Inside a host the members form a chain that begins at the host's head, the channel's
+ * entry (EntryOf); heads form the tree. Pieces are reduced up the tree and, from the root on,
  * sent down again, both at once. Each rank but the root sends and receives all bytes once upwards
  * and once downwards; of the two trees together each host sends and receives about twice the bytes,
  * spread over its NICs by channel.

@@ -15,7 +15,7 @@ LayoutCursor::LayoutCursor(const GroupLayout& layout, uint32_t channel, uint32_t
     const auto size = static_cast<uint32_t>(host.size());
     const auto index =
         static_cast<uint32_t>(std::find(host.begin(), host.end(), member) - host.begin());
-    m_local = (index + size - channel % size) % size;
+    m_local = (index + size - EntryOf(layout, m_host, channel)) % size;
 }
 
 void LayoutCursor::Forward(uint32_t steps)
@@ -53,11 +53,12 @@ std::vector<uint32_t> RingOrder(const GroupLayout& layout, uint32_t channel)
 {
     std::vector<uint32_t> order;
     order.reserve(layout.hostOf.size());
-    for (const auto& host : layout.hosts)
+    for (uint32_t index = 0; index < layout.GetHosts(); ++index)
     {
+        const auto& host = layout.hosts[index];
         for (size_t i = 0; i < host.size(); ++i)
         {
-            order.push_back(host[(channel + i) % host.size()]);
+            order.push_back(host[(EntryOf(layout, index, channel) + i) % host.size()]);
         }
     }
     return order;

@@ -12,10 +12,18 @@ namespace ns3
 namespace echo
 {
 
+/** @return the place in layout.hosts[host] at which a channel enters the host */
+inline uint32_t EntryOf(const GroupLayout& layout, uint32_t host, uint32_t channel)
+{
+    const auto& entries = layout.entries[host];
+    return entries[channel % entries.size()];
+}
+
 /**
  * A place in the ring of one channel: hosts in layout order, the members of a host rotated by the
- * channel, so that channel c enters a host of k members at local member c mod k and leaves it at
- * (c - 1) mod k. Channels thereby spread over the NICs of a host, whatever the hosts' sizes.
+ * channel, so that channel c enters a host of k members at its entry c mod k (GroupLayout::entries;
+ * local member c mod k where every GPU has a NIC) and leaves it at the member before. Channels
+ * thereby spread over the NICs of a host, whatever the hosts' sizes.
  *
  * Moves in either direction without a list of all members; @p layout outlives the cursor.
  */
@@ -29,7 +37,7 @@ class LayoutCursor
     uint32_t Get() const
     {
         const auto& host = m_layout->hosts[m_host];
-        return host[(m_channel + m_local) % host.size()];
+        return host[(EntryOf(*m_layout, m_host, m_channel) + m_local) % host.size()];
     }
 
     /** Goes @p steps forwards, past the end to the beginning. */

@@ -39,7 +39,11 @@ TypeId FlowNetwork::GetTypeId()
                                           "on to other messages; 0: exact max-min shares",
                                           DoubleValue(0),
                                           MakeDoubleAccessor(&FlowNetwork::m_tolerance),
-                                          MakeDoubleChecker<double>(0, 0.1));
+                                          MakeDoubleChecker<double>(0, 0.1))
+                            .AddTraceSource("Delivered",
+                                            "A message has arrived",
+                                            MakeTraceSourceAccessor(&FlowNetwork::m_delivered),
+                                            "ns3::echo::FlowRecord::TracedCallback");
     return tid;
 }
 
@@ -247,7 +251,7 @@ void FlowNetwork::DeliverAll(int64_t time)
 void FlowNetwork::Deliver(uint32_t number)
 {
     Transfer& transfer = m_transfers[number];
-    if (m_sink)
+    if (m_sink || !m_delivered.IsEmpty())
     {
         FlowRecord record;
         record.id = transfer.id;
@@ -259,7 +263,11 @@ void FlowNetwork::Deliver(uint32_t number)
         record.start = PicoSeconds(transfer.start);
         record.end = Simulator::Now();
         record.hops = transfer.hops;
-        m_sink->OnFlow(record);
+        m_delivered(record);
+        if (m_sink)
+        {
+            m_sink->OnFlow(record);
+        }
     }
     const DeliveredCallback delivered = std::move(transfer.delivered);
     transfer.delivered = nullptr;

@@ -7,6 +7,7 @@
 #include "echo-network-model.h"
 
 #include "ns3/event-id.h"
+#include "ns3/traced-callback.h"
 
 #include <cstdint>
 #include <map>
@@ -93,12 +94,12 @@ class FlowNetwork : public NetworkModel
     RecordSink* m_sink{nullptr};
     FlowStreams m_streams; //!< paths and progress
     FlowRates m_rates{m_streams};
-    double m_tolerance{0};             //!< attribute RateTolerance
-    std::vector<Transfer> m_transfers; //!< live ones and free ones
-    uint32_t m_free{NONE};             //!< first free transfer
+    double m_tolerance{0};                         //!< attribute RateTolerance
+    TracedCallback<const FlowRecord&> m_delivered; //!< trace source "Delivered"
+    std::vector<Transfer> m_transfers;             //!< live ones and free ones
+    uint32_t m_free{NONE};                         //!< first free transfer
     uint64_t m_nextId{0};
-    uint64_t m_live{0};   //!< messages not delivered
-    uint64_t m_solves{0}; //!< times that rates were found
+    uint64_t m_live{0}; //!< messages not delivered
 
     std::vector<Completion> m_completions; //!< heap, earliest on top; may hold outdated ones
     uint64_t m_activeStreams{0};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -213,6 +214,26 @@ std::string Placement::Describe() const
     return text;
 }
 
+/** @return places in @p members, one of each NIC in turn; NICs and members in their order */
+std::vector<uint32_t> EntriesOf(const std::vector<uint32_t>& members,
+                                const CommGroup& group,
+                                const Placement& placement)
+{
+    std::map<DeviceId, uint32_t> taken;
+    std::vector<std::pair<uint32_t, uint32_t>> turns; // turn at its NIC, place
+    for (uint32_t place = 0; place < members.size(); ++place)
+    {
+        turns.emplace_back(taken[placement.GetNic(group.GetRank(members[place]))]++, place);
+    }
+    std::sort(turns.begin(), turns.end());
+    std::vector<uint32_t> entries;
+    for (const auto& turn : turns)
+    {
+        entries.push_back(turn.second);
+    }
+    return entries;
+}
+
 GroupLayoutPtr MakeGroupLayout(CommGroupPtr group, PlacementPtr placement)
 {
     auto layout = std::make_shared<GroupLayout>();
@@ -261,6 +282,7 @@ GroupLayoutPtr MakeGroupLayout(CommGroupPtr group, PlacementPtr placement)
             }
         }
         layout->nicsPerHost = std::min(layout->nicsPerHost, static_cast<uint32_t>(nics.size()));
+        layout->entries.push_back(EntriesOf(host, *group, *placement));
     }
     layout->group = std::move(group);
     layout->placement = std::move(placement);

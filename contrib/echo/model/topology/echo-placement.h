@@ -79,9 +79,15 @@ struct GroupLayout
     PlacementPtr placement;
     std::vector<std::vector<uint32_t>> hosts; //!< members by used host
     std::vector<uint32_t> hostOf;             //!< index into hosts, by member
-    uint32_t minLocal{0};                     //!< fewest members on a host
-    uint32_t maxLocal{0};                     //!< most members on a host
-    uint32_t nicsPerHost{0};                  //!< distinct NICs serving members; min over hosts
+    /**
+     * By used host: places in `hosts[h]` in the order in which channels 0, 1, ... enter the host:
+     * one member of each NIC, then a second of each, and so on, so that as many channels as a host
+     * has NICs use each NIC once.
+     */
+    std::vector<std::vector<uint32_t>> entries;
+    uint32_t minLocal{0};    //!< fewest members on a host
+    uint32_t maxLocal{0};    //!< most members on a host
+    uint32_t nicsPerHost{0}; //!< distinct NICs serving members; min over hosts
 
     uint32_t GetRanks() const
     {
