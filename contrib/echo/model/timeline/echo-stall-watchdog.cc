@@ -45,7 +45,7 @@ void StallWatchdog::Look()
     const uint64_t done = m_subject.getDone();
     if (done == m_done && !m_subject.isComputing())
     {
-        m_subject.onStall();
+        Simulator::Stop();
         return;
     }
     m_done = done;

@@ -15,8 +15,9 @@ namespace echo
 
 /**
  * Ends a run that goes on without getting anywhere (packets that are sent again for ever): looks
- * from time to time whether anything was done. It never ends a run that has drained: the caller
- * of Simulator::Run sees that itself.
+ * from time to time whether anything was done, and if not stops the simulator. Whoever called
+ * Simulator::Run sees work left, as after a run that has drained. (An exception out of an event
+ * would leak the event.)
  */
 class StallWatchdog
 {
@@ -26,7 +27,6 @@ class StallWatchdog
     {
         std::function<uint64_t()> getDone; //!< a number that grows with progress
         std::function<bool()> isComputing; //!< something runs that ends by itself
-        std::function<void()> onStall;     //!< called once; may throw
     };
 
     ~StallWatchdog();

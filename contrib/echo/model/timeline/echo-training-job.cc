@@ -72,8 +72,8 @@ TypeId TrainingJob::GetTypeId()
             .AddConstructor<TrainingJob>()
             .AddAttribute("StallTime",
                           "Simulated time in which no operator of the job ends and no kernel "
-                          "runs, after which a run that still has events is stopped with a "
-                          "StallError; zero: never.",
+                          "runs, after which a run that still has events is stopped; zero: "
+                          "never.",
                           TimeValue(Seconds(1000)),
                           MakeTimeAccessor(&TrainingJob::m_stallTime),
                           MakeTimeChecker(Time()))
@@ -129,7 +129,6 @@ void TrainingJob::Start()
     StallWatchdog::Subject subject;
     subject.getDone = [this] { return m_impl->context.done; };
     subject.isComputing = [this] { return m_impl->IsComputing(); };
-    subject.onStall = [this] { throw StallError(DescribeStall()); };
     m_impl->watchdog.Start(m_stallTime, std::move(subject));
 }
 
