@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "error-message.h"
+
 #include "ns3/echo-comm-group.h"
 #include "ns3/echo-error.h"
 #include "ns3/echo-units.h"
@@ -75,19 +77,6 @@ TEST(CommGroup, KnowsItsMembers)
     EXPECT_EQ(group.IndexOf(RankId(2)), 3u);
     EXPECT_THROW(CommGroup(GroupId(0), GroupKind::DATA, "dp0", {}), InputError);
     EXPECT_THROW(CommGroup(GroupId(0), GroupKind::DATA, "dp0", {RankId(1), RankId(1)}), InputError);
-}
-
-std::string MessageOf(const std::function<void()>& action)
-{
-    try
-    {
-        action();
-    }
-    catch (const InputError& error)
-    {
-        return error.what();
-    }
-    return "";
 }
 
 TEST(Yaml, NamesFileLineKeyFoundExpected)

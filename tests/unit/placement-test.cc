@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Where ranks run, and how a group lies over hosts.
 
+#include "error-message.h"
 #include "topology-fixtures.h"
 
 #include "ns3/echo-error.h"
@@ -19,19 +20,6 @@ using ::testing::HasSubstr;
 
 namespace
 {
-
-std::string ErrorOf(const std::function<void()>& action)
-{
-    try
-    {
-        action();
-    }
-    catch (const InputError& error)
-    {
-        return error.what();
-    }
-    return "";
-}
 
 CommGroupPtr MakeGroup(const std::vector<uint32_t>& ranks)
 {
@@ -70,11 +58,11 @@ TEST(Placement, RefusesTooManyRanksWithBothNumbers)
 {
     // Case 11: 16 ranks on 8 hosts of one GPU.
     auto topology = Build("SingleSwitch", 8);
-    EXPECT_THAT(ErrorOf([&] { Placement::Linear(topology, 16); }),
+    EXPECT_THAT(MessageOf([&] { Placement::Linear(topology, 16); }),
                 HasSubstr("found 16 ranks for 8 GPUs"));
-    EXPECT_THAT(ErrorOf([&] { Placement::RoundRobin(topology, 9); }),
+    EXPECT_THAT(MessageOf([&] { Placement::RoundRobin(topology, 9); }),
                 HasSubstr("found 9 ranks for 8 GPUs"));
-    EXPECT_THAT(ErrorOf([&] { Placement::Linear(topology, 0); }), HasSubstr("found 0 ranks"));
+    EXPECT_THAT(MessageOf([&] { Placement::Linear(topology, 0); }), HasSubstr("found 0 ranks"));
     // 8 ranks on 16 hosts are fine.
     auto wide = Build("SingleSwitch", 16);
     EXPECT_EQ(Placement::Linear(wide, 8).GetUsedHostCount(), 8u);
@@ -84,13 +72,13 @@ TEST(Placement, RefusesWhatIsNoGpuOrTaken)
 {
     auto topology = Build("SingleSwitch", 2);
     const DeviceId gpu = topology->FindDevice("host0/gpu0");
-    EXPECT_THAT(ErrorOf([&] { Placement(topology, {topology->FindDevice("leaf0")}); }),
+    EXPECT_THAT(MessageOf([&] { Placement(topology, {topology->FindDevice("leaf0")}); }),
                 HasSubstr("placement of rank 0: found leaf0, a leaf, expected a GPU"));
-    EXPECT_THAT(ErrorOf([&] {
+    EXPECT_THAT(MessageOf([&] {
                     Placement(topology, {gpu, gpu});
                 }),
                 HasSubstr("placement of rank 1: found host0/gpu0 for a second rank"));
-    EXPECT_THAT(ErrorOf([&] { Placement(topology, {DeviceId()}); }),
+    EXPECT_THAT(MessageOf([&] { Placement(topology, {DeviceId()}); }),
                 HasSubstr("not in the cluster"));
 }
 
@@ -182,7 +170,7 @@ TEST(GroupLayout, RefusesMembersThatRunNowhere)
 {
     auto topology = Build("SingleSwitch", 4);
     auto placement = std::make_shared<Placement>(Placement::Linear(topology, 4));
-    EXPECT_THAT(ErrorOf([&] {
+    EXPECT_THAT(MessageOf([&] {
                     MakeGroupLayout(MakeGroup({0, 4}), placement);
                 }),
                 HasSubstr("group dp0: found rank 4, which runs on no GPU"));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The folder that a run leaves.
 
+#include "error-message.h"
 #include "synthetic-run.h"
+#include "test-file.h"
 
 #include "ns3/echo-error.h"
 #include "ns3/echo-output-folder.h"
@@ -33,14 +35,6 @@ namespace fs = std::filesystem;
 
 namespace
 {
-
-std::string TextOf(const fs::path& path)
-{
-    std::ifstream in(path);
-    std::ostringstream text;
-    text << in.rdbuf();
-    return text.str();
-}
 
 void WriteText(const fs::path& path, const std::string& text)
 {
@@ -99,19 +93,6 @@ std::vector<std::string> NamesIn(const fs::path& folder)
         names.insert(entry.path().filename().string());
     }
     return {names.begin(), names.end()};
-}
-
-std::string MessageOf(const std::function<void()>& action)
-{
-    try
-    {
-        action();
-    }
-    catch (const InputError& error)
-    {
-        return error.what();
-    }
-    return "";
 }
 
 class ReportFilesTest : public testing::Test

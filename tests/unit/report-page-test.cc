@@ -3,6 +3,7 @@
 // fidelities.
 
 #include "synthetic-run.h"
+#include "test-file.h"
 
 #include "ns3/echo-html-page.h"
 #include "ns3/echo-network-drawing.h"
@@ -30,20 +31,6 @@ using testing::Not;
 
 namespace
 {
-
-/** A path that no other test, running at the same time, has. */
-std::string TestPath(const std::string& name)
-{
-    return testing::TempDir() + std::to_string(getpid()) + "-" + name;
-}
-
-std::string TextOf(const std::string& path)
-{
-    std::ifstream in(path);
-    std::ostringstream text;
-    text << in.rdbuf();
-    return text.str();
-}
 
 json Written(const std::function<void(JsonWriter&)>& write)
 {

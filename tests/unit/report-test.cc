@@ -2,6 +2,7 @@
 // The parts of the report room: JSON, CSV, sums, text, progress.
 
 #include "synthetic-run.h"
+#include "test-file.h"
 
 #include "ns3/echo-collective-table.h"
 #include "ns3/echo-error.h"
@@ -35,20 +36,6 @@ using testing::SizeIs;
 
 namespace
 {
-
-/** A path that no other test, running at the same time, has. */
-std::string TestPath(const std::string& name)
-{
-    return testing::TempDir() + std::to_string(getpid()) + "-" + name;
-}
-
-std::string TextOf(const std::string& path)
-{
-    std::ifstream in(path);
-    std::ostringstream text;
-    text << in.rdbuf();
-    return text.str();
-}
 
 std::string Written(JsonWriter::Layout layout, const std::function<void(JsonWriter&)>& write)
 {

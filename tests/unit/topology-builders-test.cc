@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The builders of hosts and fabrics.
 
+#include "error-message.h"
 #include "topology-fixtures.h"
 
 #include "ns3/echo-error.h"
@@ -25,20 +26,6 @@ namespace
 {
 
 const DataRate RATE(100000000000);
-
-/** @return the message of the InputError that @p action throws, "" if none */
-std::string ErrorOf(const std::function<void()>& action)
-{
-    try
-    {
-        action();
-    }
-    catch (const InputError& error)
-    {
-        return error.what();
-    }
-    return "";
-}
 
 uint32_t Count(const Topology& topology, DeviceRole role)
 {
@@ -127,7 +114,7 @@ TEST(HostBuilder, NicsWithoutPcieGoByNumber)
 TEST(HostBuilder, Refuses)
 {
     const auto add = [](Ptr<HostBuilder> host) {
-        return ErrorOf([&] {
+        return MessageOf([&] {
             Topology topology;
             host->AddTo(topology, HostId(0));
         });
@@ -291,7 +278,7 @@ TEST(Builders, RefuseImpossibleCounts)
                           uint32_t hosts,
                           const HostShape& shape,
                           const Attributes& attributes) {
-        return ErrorOf([&] { Build(type, hosts, shape, attributes); });
+        return MessageOf([&] { Build(type, hosts, shape, attributes); });
     };
     EXPECT_THAT(error("FatTree", 17, {}, {{"K", "4"}}),
                 HasSubstr("Hosts: found 17 hosts, expected at most 16"));
@@ -373,19 +360,19 @@ TEST(Builders, GraphRefuses)
         graph->AddNode("red", DeviceRole::LEAF);
         graph->AddNode("blue", DeviceRole::LEAF);
         graph->AddLink({a, b, {}, {}, 1, where});
-        return ErrorOf([&] { graph->Build(); });
+        return MessageOf([&] { graph->Build(); });
     };
     EXPECT_THAT(error("host0/nic0", "green"),
                 HasSubstr("net.yaml:7: links[0]: found unknown node 'green'"));
     EXPECT_THAT(error("host0/nic0", "host0/nic0"), HasSubstr("net.yaml:7"));
     EXPECT_THAT(error("red", "blue"), HasSubstr("found no rate"));
     EXPECT_THAT(error("host0/nic0", "red"), HasSubstr("host1/nic0 without a link to the fabric"));
-    EXPECT_THAT(ErrorOf([&] {
+    EXPECT_THAT(MessageOf([&] {
                     auto graph = MakeGraph(1);
                     graph->AddNode("x", DeviceRole::GPU);
                 }),
                 HasSubstr("leaf, spine or core"));
-    EXPECT_THAT(ErrorOf([&] {
+    EXPECT_THAT(MessageOf([&] {
                     auto graph = MakeGraph(1);
                     graph->AddNode("red", DeviceRole::LEAF, where);
                     graph->AddNode("red", DeviceRole::LEAF, where);
@@ -404,7 +391,7 @@ TEST(Builders, GraphRefuses)
     {
         islands->AddLink({nic, "blue", {}, {}, 1, {}});
     }
-    EXPECT_THAT(ErrorOf([&] { islands->Build(); }), HasSubstr("no way between host0 and host2"));
+    EXPECT_THAT(MessageOf([&] { islands->Build(); }), HasSubstr("no way between host0 and host2"));
 }
 
 TEST(Builders, EqualInputsMakeEqualClusters)

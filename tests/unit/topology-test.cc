@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The cluster graph.
 
+#include "error-message.h"
+
 #include "ns3/echo-error.h"
 #include "ns3/echo-topology.h"
 
@@ -17,20 +19,6 @@ namespace
 {
 
 const DataRate RATE(100000000000);
-
-/** @return the message of the InputError that @p action throws, "" if none */
-std::string ErrorOf(const std::function<void()>& action)
-{
-    try
-    {
-        action();
-    }
-    catch (const InputError& error)
-    {
-        return error.what();
-    }
-    return "";
-}
 
 TEST(Topology, PortsNameLinkAndDirection)
 {
@@ -69,17 +57,17 @@ TEST(Topology, RefusesBadDevicesAndLinks)
     const DeviceId other = topology.AddDevice(DeviceRole::GPU, "host1/gpu0", HostId(1), 0);
     const DeviceId nic = topology.AddDevice(DeviceRole::NIC, "host0/nic0", HostId(0), 0);
     const DeviceId leaf = topology.AddDevice(DeviceRole::LEAF, "leaf0", HostId(), 0);
-    EXPECT_THAT(ErrorOf([&] { topology.AddDevice(DeviceRole::LEAF, "leaf0", HostId(), 1); }),
+    EXPECT_THAT(MessageOf([&] { topology.AddDevice(DeviceRole::LEAF, "leaf0", HostId(), 1); }),
                 HasSubstr("leaf0: found a second device of this name"));
-    EXPECT_THAT(ErrorOf([&] { topology.AddLink(gpu, gpu, RATE, Time(0)); }),
+    EXPECT_THAT(MessageOf([&] { topology.AddLink(gpu, gpu, RATE, Time(0)); }),
                 HasSubstr("link host0/gpu0 - host0/gpu0: found a link from a device to itself"));
-    EXPECT_THAT(ErrorOf([&] { topology.AddLink(nic, leaf, DataRate(0), Time(0)); }),
+    EXPECT_THAT(MessageOf([&] { topology.AddLink(nic, leaf, DataRate(0), Time(0)); }),
                 HasSubstr("rate 0"));
-    EXPECT_THAT(ErrorOf([&] { topology.AddLink(nic, leaf, RATE, NanoSeconds(-1)); }),
+    EXPECT_THAT(MessageOf([&] { topology.AddLink(nic, leaf, RATE, NanoSeconds(-1)); }),
                 HasSubstr("negative delay"));
-    EXPECT_THAT(ErrorOf([&] { topology.AddLink(gpu, other, RATE, Time(0)); }),
+    EXPECT_THAT(MessageOf([&] { topology.AddLink(gpu, other, RATE, Time(0)); }),
                 HasSubstr("links between hosts and switches to start at NICs"));
-    EXPECT_THAT(ErrorOf([&] { topology.AddLink(gpu, leaf, RATE, Time(0)); }),
+    EXPECT_THAT(MessageOf([&] { topology.AddLink(gpu, leaf, RATE, Time(0)); }),
                 HasSubstr("links between hosts and switches to start at NICs"));
     EXPECT_THROW(topology.AddDevice(DeviceRole::GPU, "x", HostId(), 0), std::logic_error);
     EXPECT_THROW(topology.AddDevice(DeviceRole::SPINE, "x", HostId(0), 0), std::logic_error);
@@ -94,21 +82,21 @@ TEST(Topology, SealRefusesGapsAndHostsWithoutGpu)
 {
     {
         Topology none;
-        EXPECT_THAT(ErrorOf([&] { none.Seal(); }),
+        EXPECT_THAT(MessageOf([&] { none.Seal(); }),
                     HasSubstr("found no GPU, expected at least one"));
     }
     {
         Topology gap;
         gap.AddDevice(DeviceRole::GPU, "host0/gpu0", HostId(0), 0);
         gap.AddDevice(DeviceRole::GPU, "host0/gpu2", HostId(0), 2);
-        EXPECT_THAT(ErrorOf([&] { gap.Seal(); }),
+        EXPECT_THAT(MessageOf([&] { gap.Seal(); }),
                     HasSubstr("host0/gpu2: found gpu number 2, expected number 1"));
     }
     {
         Topology hostGap;
         hostGap.AddDevice(DeviceRole::GPU, "host0/gpu0", HostId(0), 0);
         hostGap.AddDevice(DeviceRole::GPU, "host2/gpu0", HostId(2), 0);
-        EXPECT_THAT(ErrorOf([&] { hostGap.Seal(); }), HasSubstr("host 1: found no GPU"));
+        EXPECT_THAT(MessageOf([&] { hostGap.Seal(); }), HasSubstr("host 1: found no GPU"));
     }
 }
 

@@ -110,7 +110,7 @@ Ptr<NetworkModel> EchoBackendHelper::CreateNetwork(Fidelity fidelity, RecordSink
     return network;
 }
 
-Ptr<CollectiveBackend> EchoBackendHelper::CreateScheduled(Fidelity fidelity, RecordSink* sink)
+Ptr<ScheduledBackend> EchoBackendHelper::CreateScheduled(Fidelity fidelity, RecordSink* sink)
 {
     Ptr<ScheduledBackend> backend = CreateObject<ScheduledBackend>();
     // Inside hosts links are fluid in every fidelity: NVLink has no queues worth simulating.
@@ -139,8 +139,8 @@ Ptr<CollectiveBackend> EchoBackendHelper::Create(Fidelity fidelity,
     case Fidelity::FLOW:
     case Fidelity::PACKET:
     {
-        Ptr<CollectiveBackend> scheduled = CreateScheduled(fidelity, sink);
-        DynamicCast<ScheduledBackend>(scheduled)->SetRouter(m_router);
+        Ptr<ScheduledBackend> scheduled = CreateScheduled(fidelity, sink);
+        scheduled->SetRouter(m_router);
         backend = scheduled;
         break;
     }

@@ -8,6 +8,7 @@
 #include "ns3/echo-fidelity-policy.h"
 #include "ns3/echo-network-model.h"
 #include "ns3/echo-scenario.h"
+#include "ns3/echo-scheduled-backend.h"
 
 #include <string>
 #include <vector>
@@ -63,7 +64,7 @@ class EchoBackendHelper
     }
 
   private:
-    Ptr<CollectiveBackend> CreateScheduled(Fidelity fidelity, RecordSink* sink);
+    Ptr<ScheduledBackend> CreateScheduled(Fidelity fidelity, RecordSink* sink);
     Ptr<NetworkModel> CreateNetwork(Fidelity fidelity, RecordSink* sink);
 
     PlacementPtr m_placement;                  //!< ranks on GPUs

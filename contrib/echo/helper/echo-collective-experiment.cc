@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-collective-experiment.h"
 
+#include "echo-simulator-guard.h"
+
 #include "ns3/echo-error.h"
 #include "ns3/simulator.h"
 
@@ -31,14 +33,6 @@ class ExperimentSink : public RecordSink
 
     ExperimentResult result;
     uint32_t collectives{0};
-};
-
-struct DestroyAtEnd
-{
-    ~DestroyAtEnd()
-    {
-        Simulator::Destroy();
-    }
 };
 
 void JoinAll(const CollectiveSpec& spec,
@@ -112,7 +106,7 @@ ExperimentResult CollectiveExperiment::Run(const CollectiveSpec& spec,
     {
         fidelity = Fidelity::ANALYTICAL; // alone, nothing is contended
     }
-    DestroyAtEnd guard;
+    SimulatorGuard guard;
     ExperimentSink sink;
     EchoBackendHelper helper(m_cluster, m_placement, m_settings);
     Ptr<CollectiveBackend> backend = helper.Create(fidelity, nullptr, &sink);

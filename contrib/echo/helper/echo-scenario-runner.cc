@@ -2,6 +2,7 @@
 #include "echo-scenario-runner.h"
 
 #include "echo-scenario-setup.h"
+#include "echo-simulator-guard.h"
 
 #include "ns3/double.h"
 #include "ns3/echo-constant-slowdown.h"
@@ -26,7 +27,7 @@ const uint32_t MAX_CONTENTION_PASSES = 4; //!< one analytical, three with what i
 class TotalsSink : public RecordSink
 {
   public:
-    explicit TotalsSink(RecordSink& next) : m_next(next)
+    TotalsSink(RecordSink& next, const Topology& topology) : m_next(next), m_topology(topology)
     {
     }
 
@@ -53,8 +54,7 @@ class TotalsSink : public RecordSink
 
     void OnLink(const LinkRecord& record) override
     {
-        const bool fabric = record.fromRole >= DeviceRole::NIC && record.toRole >= DeviceRole::NIC;
-        wireBytes += fabric ? record.wireBytes : 0;
+        wireBytes += m_topology.IsFabricLink(record.link) ? record.wireBytes : 0;
         m_next.OnLink(record);
     }
 
@@ -73,16 +73,41 @@ class TotalsSink : public RecordSink
 
   private:
     RecordSink& m_next;
+    const Topology& m_topology;
 };
 
-/** Ends a simulation also when an exception leaves it. */
-struct SimulatorGuard
+void AddCounters(const NetworkTotals& network, RunRecord& run)
 {
-    ~SimulatorGuard()
+    run.congestionControl = network.congestionControl;
+    run.packets = network.packets;
+    run.packetHops = network.packetHops;
+    run.drops = network.drops;
+    run.pauses = network.pauses;
+    run.ecnMarks = network.ecnMarks;
+}
+
+/** Says of which communications the times are less than sure. */
+void AddWarnings(const TotalsSink& totals, std::vector<std::string>& warnings)
+{
+    const std::string of = " of " + std::to_string(totals.collectives) + " communications ";
+    if (totals.contendedAnalytical > 0)
     {
-        Simulator::Destroy();
+        warnings.push_back(std::to_string(totals.contendedAnalytical) + of +
+                           "shared links with others while estimated analytically: the step "
+                           "is contended and its time a lower bound; packet, flow or hybrid "
+                           "fidelity models the contention");
     }
-};
+    if (totals.uncoupled > 0)
+    {
+        warnings.push_back(std::to_string(totals.uncoupled) + of +
+                           "shared links with others that another model served (uncoupled)");
+    }
+    if (totals.extrapolated > 0)
+    {
+        warnings.push_back(std::to_string(totals.extrapolated) + of +
+                           "were estimated outside the profile's calibrated range");
+    }
+}
 
 } // namespace
 
@@ -91,7 +116,6 @@ ScenarioRunner::ScenarioRunner(Scenario scenario) : m_scenario(std::move(scenari
     ApplyScenarioGlobals(m_scenario);
     m_placement = MakeScenarioPlacement(m_scenario);
     const WorkloadHealth health(*m_scenario.workload);
-    m_healthReport = health.ToString();
     m_warnings = health.GetWarnings();
     m_warnings.insert(m_warnings.end(), m_scenario.warnings.begin(), m_scenario.warnings.end());
     m_compute = MakeComputeModel(m_scenario, m_warnings);
@@ -108,7 +132,7 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
                                   const std::function<void(Ptr<CollectiveBackend>)>& inspect)
 {
     SimulatorGuard guard;
-    TotalsSink totals(sink);
+    TotalsSink totals(sink, *m_scenario.cluster.topology);
     Ptr<TrainingJob> job = CreateObject<TrainingJob>();
     Progress observed(&totals, [&] { return job->GetProgress(); });
     EchoBackendHelper helper(m_scenario.cluster, m_placement, MakeBackendSettings(m_scenario));
@@ -145,34 +169,11 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
         throw StallError("the workload holds " + std::to_string(totals.needsPayload) +
                          " communications but none moved a byte");
     }
-    const NetworkTotals network = helper.GetTotals();
-    run.congestionControl = network.congestionControl;
-    run.packets = network.packets;
-    run.packetHops = network.packetHops;
-    run.drops = network.drops;
-    run.pauses = network.pauses;
-    run.ecnMarks = network.ecnMarks;
+    AddCounters(helper.GetTotals(), run);
     run.wireBytes = totals.wireBytes;
     run.events = Simulator::GetEventCount();
     run.warnings = m_warnings;
-    const std::string of = " of " + std::to_string(totals.collectives) + " communications ";
-    if (totals.contendedAnalytical > 0)
-    {
-        run.warnings.push_back(std::to_string(totals.contendedAnalytical) + of +
-                               "shared links with others while estimated analytically: the step "
-                               "is contended and its time a lower bound; packet, flow or hybrid "
-                               "fidelity models the contention");
-    }
-    if (totals.uncoupled > 0)
-    {
-        run.warnings.push_back(std::to_string(totals.uncoupled) + of +
-                               "shared links with others that another model served (uncoupled)");
-    }
-    if (totals.extrapolated > 0)
-    {
-        run.warnings.push_back(std::to_string(totals.extrapolated) + of +
-                               "were estimated outside the profile's calibrated range");
-    }
+    AddWarnings(totals, run.warnings);
     if (inspect)
     {
         inspect(backend);

@@ -48,12 +48,6 @@ class ScenarioRunner
         return m_placement;
     }
 
-    /** @return the check of the workload, as text */
-    const std::string& GetHealthReport() const
-    {
-        return m_healthReport;
-    }
-
   private:
     /** One simulation from time zero to its end. */
     RunRecord RunOnce(Fidelity fidelity,
@@ -65,7 +59,6 @@ class ScenarioRunner
 
     Scenario m_scenario;                 //!< as read
     PlacementPtr m_placement;            //!< ranks on GPUs
-    std::string m_healthReport;          //!< of the workload
     Ptr<ComputeModel> m_compute;         //!< kernel times
     std::vector<std::string> m_warnings; //!< for the summary
 };

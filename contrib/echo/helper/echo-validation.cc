@@ -12,13 +12,14 @@ namespace
 {
 
 /** @return packets times links of a communication, from what the fluid run put on fabric links */
-uint64_t EstimatePacketHops(const ExperimentResult& flow, uint64_t mtuBytes)
+uint64_t EstimatePacketHops(const ExperimentResult& flow,
+                            const Topology& topology,
+                            uint64_t mtuBytes)
 {
     uint64_t bytes = 0;
     for (const auto& link : flow.links)
     {
-        const bool fabric = link.fromRole >= DeviceRole::NIC && link.toRole >= DeviceRole::NIC;
-        bytes += fabric ? link.payloadBytes : 0;
+        bytes += topology.IsFabricLink(link.link) ? link.payloadBytes : 0;
     }
     return bytes / mtuBytes;
 }
@@ -61,7 +62,7 @@ std::vector<ValidationRow> Validation::Run(
         row.analytical = analytical.GetDuration();
         row.flow = flow.GetDuration();
         row.extrapolated = record.extrapolated;
-        if (EstimatePacketHops(flow, m_scenario.network.mtuBytes) <=
+        if (EstimatePacketHops(flow, *m_scenario.cluster.topology, m_scenario.network.mtuBytes) <=
             m_scenario.hybrid.packetHopBudget)
         {
             row.packet = run(Fidelity::PACKET).GetDuration();

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-enums.h"
 
-#include "echo-error.h"
-
-#include <utility>
+#include "echo-name-table.h"
 
 namespace ns3
 {
@@ -13,10 +11,7 @@ namespace echo
 namespace
 {
 
-template <typename Enum>
-using Names = std::vector<std::pair<Enum, const char*>>;
-
-const Names<CollectiveKind> COLLECTIVE_KINDS{
+const NameTable<CollectiveKind> COLLECTIVE_KINDS{
     {CollectiveKind::ALL_REDUCE, "all-reduce"},
     {CollectiveKind::ALL_GATHER, "all-gather"},
     {CollectiveKind::REDUCE_SCATTER, "reduce-scatter"},
@@ -27,19 +22,19 @@ const Names<CollectiveKind> COLLECTIVE_KINDS{
     {CollectiveKind::SEND_RECV, "send-recv"},
     {CollectiveKind::BARRIER, "barrier"},
 };
-const Names<CollectiveAlgorithmKind> ALGORITHMS{
+const NameTable<CollectiveAlgorithmKind> ALGORITHMS{
     {CollectiveAlgorithmKind::AUTO, "auto"},
     {CollectiveAlgorithmKind::RING, "ring"},
     {CollectiveAlgorithmKind::TREE, "tree"},
     {CollectiveAlgorithmKind::PAIRWISE, "pairwise"},
 };
-const Names<CollectiveProtocol> PROTOCOLS{
+const NameTable<CollectiveProtocol> PROTOCOLS{
     {CollectiveProtocol::AUTO, "auto"},
     {CollectiveProtocol::LL, "ll"},
     {CollectiveProtocol::LL128, "ll128"},
     {CollectiveProtocol::SIMPLE, "simple"},
 };
-const Names<DataType> DATA_TYPES{
+const NameTable<DataType> DATA_TYPES{
     {DataType::INT8, "int8"},
     {DataType::FP8, "fp8"},
     {DataType::FP16, "fp16"},
@@ -50,7 +45,7 @@ const Names<DataType> DATA_TYPES{
     {DataType::INT32, "int32"},
     {DataType::INT64, "int64"},
 };
-const Names<GroupKind> GROUP_KINDS{
+const NameTable<GroupKind> GROUP_KINDS{
     {GroupKind::WORLD, "world"},
     {GroupKind::TENSOR, "tp"},
     {GroupKind::PIPELINE, "pp"},
@@ -60,13 +55,13 @@ const Names<GroupKind> GROUP_KINDS{
     {GroupKind::EMBEDDING, "embedding"},
     {GroupKind::OTHER, "other"},
 };
-const Names<Fidelity> FIDELITIES{
+const NameTable<Fidelity> FIDELITIES{
     {Fidelity::ANALYTICAL, "analytical"},
     {Fidelity::FLOW, "flow"},
     {Fidelity::PACKET, "packet"},
     {Fidelity::HYBRID, "hybrid"},
 };
-const Names<DeviceRole> DEVICE_ROLES{
+const NameTable<DeviceRole> DEVICE_ROLES{
     {DeviceRole::GPU, "gpu"},
     {DeviceRole::NV_SWITCH, "nvswitch"},
     {DeviceRole::PCIE_SWITCH, "pcie-switch"},
@@ -75,34 +70,6 @@ const Names<DeviceRole> DEVICE_ROLES{
     {DeviceRole::SPINE, "spine"},
     {DeviceRole::CORE, "core"},
 };
-
-template <typename Enum>
-const char* NameOf(const Names<Enum>& names, Enum value)
-{
-    for (const auto& [candidate, name] : names)
-    {
-        if (candidate == value)
-        {
-            return name;
-        }
-    }
-    return "?";
-}
-
-template <typename Enum>
-Enum ValueOf(const Names<Enum>& names, const std::string& text)
-{
-    std::string expected;
-    for (const auto& [value, name] : names)
-    {
-        if (text == name)
-        {
-            return value;
-        }
-        expected += (expected.empty() ? "" : ", ") + std::string(name);
-    }
-    throw InputError(SourceLocation{}, "'" + text + "'", "one of " + expected);
-}
 
 } // namespace
 

@@ -2,6 +2,7 @@
 #include "echo-machine-profile.h"
 
 #include "ns3/echo-error.h"
+#include "ns3/echo-name-table.h"
 
 #include <algorithm>
 #include <iterator>
@@ -14,66 +15,37 @@ namespace echo
 namespace
 {
 
-template <typename Value>
-struct Name
-{
-    Value value;
-    const char* text;
+const NameTable<GpuGeneration> GENERATIONS{
+    {GpuGeneration::VOLTA, "volta"},
+    {GpuGeneration::AMPERE, "ampere"},
+    {GpuGeneration::HOPPER, "hopper"},
+    {GpuGeneration::BLACKWELL, "blackwell"},
 };
-
-constexpr Name<GpuGeneration> GENERATIONS[] = {{GpuGeneration::VOLTA, "volta"},
-                                               {GpuGeneration::AMPERE, "ampere"},
-                                               {GpuGeneration::HOPPER, "hopper"},
-                                               {GpuGeneration::BLACKWELL, "blackwell"}};
-constexpr Name<CpuVendor> VENDORS[] = {{CpuVendor::INTEL, "intel"},
-                                       {CpuVendor::AMD, "amd"},
-                                       {CpuVendor::OTHER, "other"}};
-constexpr Name<SelectionRule> RULES[] = {{SelectionRule::TUNER, "tuner"},
-                                         {SelectionRule::LEAST_COST, "least-cost"}};
-
-template <typename Value, size_t N>
-const char* TextOf(const Name<Value> (&names)[N], Value value)
-{
-    for (const auto& name : names)
-    {
-        if (name.value == value)
-        {
-            return name.text;
-        }
-    }
-    return "unknown";
-}
-
-template <typename Value, size_t N>
-Value ValueOf(const Name<Value> (&names)[N], const std::string& text)
-{
-    std::string known;
-    for (const auto& name : names)
-    {
-        if (text == name.text)
-        {
-            return name.value;
-        }
-        known += (known.empty() ? "" : ", ") + std::string(name.text);
-    }
-    throw InputError({}, "'" + text + "'", "one of " + known);
-}
+const NameTable<CpuVendor> VENDORS{
+    {CpuVendor::INTEL, "intel"},
+    {CpuVendor::AMD, "amd"},
+    {CpuVendor::OTHER, "other"},
+};
+const NameTable<SelectionRule> RULES{
+    {SelectionRule::TUNER, "tuner"},
+    {SelectionRule::LEAST_COST, "least-cost"},
+};
 
 } // namespace
 
 const char* ToString(GpuGeneration value)
 {
-    return TextOf(GENERATIONS, value);
+    return NameOf(GENERATIONS, value);
 }
 
 const char* ToString(CpuVendor value)
 {
-    return TextOf(VENDORS, value);
+    return NameOf(VENDORS, value);
 }
 
 const char* ToString(SelectionRule value)
 {
-    return TextOf(RULES, value);
+    return NameOf(RULES, value);
 }
 
 GpuGeneration ParseGpuGeneration(const std::string& text)

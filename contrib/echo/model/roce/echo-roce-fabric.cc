@@ -108,17 +108,7 @@ void RoceFabric::ReportLinks(RecordSink& sink) const
         {
             continue;
         }
-        const PortId port(i);
-        const Device& from = m_topology->GetDevice(m_topology->OwnerOf(port));
-        const Device& to = m_topology->GetDevice(m_topology->NeighborOf(port));
-        LinkRecord record;
-        record.link = Topology::LinkOf(port);
-        record.port = port;
-        record.from = from.name;
-        record.to = to.name;
-        record.fromRole = from.role;
-        record.toRole = to.role;
-        record.rate = m_topology->RateOf(port);
+        LinkRecord record = m_topology->DescribeLink(PortId(i));
         record.wireBytes = s.wireBytes;
         record.payloadBytes = s.payloadBytes;
         record.packets = s.packets;
