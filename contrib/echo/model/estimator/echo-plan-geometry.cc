@@ -145,6 +145,12 @@ void KeepDistinctChannels(std::vector<GeometryEdge>& edges)
     edges = std::move(kept);
 }
 
+bool IsNicLink(const Topology& topology, const Link& link)
+{
+    return topology.GetDevice(link.a).role == DeviceRole::NIC ||
+           topology.GetDevice(link.b).role == DeviceRole::NIC;
+}
+
 void FillLoads(PlanGeometry& geometry, const PortUses& uses, const Topology& topology)
 {
     for (const auto& [number, use] : uses) // order does not matter: a maximum
@@ -154,6 +160,10 @@ void FillLoads(PlanGeometry& geometry, const PortUses& uses, const Topology& top
         const bool inter = topology.IsFabricLink(Topology::LinkOf(port));
         double& most = inter ? geometry.interLoadUsPerByte : geometry.intraLoadUsPerByte;
         most = std::max(most, load);
+        if (inter && IsNicLink(topology, topology.GetLink(Topology::LinkOf(port))))
+        {
+            geometry.nicLoadUsPerByte = std::max(geometry.nicLoadUsPerByte, load);
+        }
     }
 }
 
