@@ -22,6 +22,8 @@ struct TreeFill
     CostTerms down;
     double upTransferUs{0};   //!< between hosts, without delays
     double downTransferUs{0}; //!< between hosts, without delays
+    double downDelaysUs{0};   //!< all but transfers
+    double downIntraUs{0};    //!< inside hosts, at the share beside the other channels
     uint32_t hops{0};         //!< up, between hosts
 };
 
@@ -39,8 +41,17 @@ TreeFill Slower(const TreeFill& a, const TreeFill& b)
     {
         slower.down = b.down;
         slower.downTransferUs = b.downTransferUs;
+        slower.downDelaysUs = b.downDelaysUs;
+        slower.downIntraUs = b.downIntraUs;
     }
     return slower;
+}
+
+/** @return the rate of a first piece; inside hosts the channels spread in time, not the two trees
+ */
+double FirstRate(const GeometryEdge& edge)
+{
+    return edge.interHost ? edge.firstRate : edge.aloneRate;
 }
 
 TreeFill FillOf(const GeometryEdge* begin, uint32_t ranks, double piece, const WireFormat& wire)
@@ -62,9 +73,12 @@ TreeFill FillOf(const GeometryEdge* begin, uint32_t ranks, double piece, const W
         {
             const GeometryEdge& above = up[at][0];
             const GeometryEdge& below = up[at][1];
-            Add(own.up, above.interHost, MessageUs(wire, above, piece, above.firstRate));
-            Add(own.down, below.interHost, MessageUs(wire, below, piece, below.firstRate));
+            Add(own.up, above.interHost, MessageUs(wire, above, piece, FirstRate(above)));
+            Add(own.down, below.interHost, MessageUs(wire, below, piece, FirstRate(below)));
             const double wireBytes = WireBytes(wire, above.interHost, piece);
+            own.downDelaysUs += below.delayUs + wire.stepOverheadUs +
+                                PacketBytes(wire, below.interHost, piece) * below.hopUsPerByte;
+            own.downIntraUs += below.interHost ? 0 : piece / below.firstRate;
             own.upTransferUs += above.interHost ? wireBytes / above.firstRate : 0;
             own.downTransferUs += below.interHost ? wireBytes / below.firstRate : 0;
             own.hops += above.interHost ? 1 : 0;
@@ -110,13 +124,14 @@ CostTerms EvaluateDerivedTree(const CollectivePlan& plan,
     const double waits = streams / 2 * slowest.upTransferUs + streams * slowest.downTransferUs -
                          12.6 * streams / 4 * hop;
     const double fill = slowest.up.GetTotal() + slowest.down.GetTotal();
-    const double delays = std::max(0.0, slowest.down.GetTotal() - slowest.downTransferUs);
-    const double hostBusy = std::max(nicLoad, intraLoad) + std::max(0.0, waits);
-    // Where paths collide in the fabric, the NICs have time to spare, and half of that is hidden.
-    const double fabricBusy = interLoad + std::max(0.0, waits) / 2;
-    const double busy = (interLoad > nicLoad ? std::max(hostBusy, fabricBusy) : hostBusy) + delays;
-    // Few pieces: the way of the first. Between the two the longer counts, mostly.
-    const double total = std::cbrt(std::pow(fill, 3) + std::pow(busy, 3));
+    const double hidden = std::max(0.0, waits) / 2; // where NICs have time to spare
+    const double nicBusy = nicLoad + std::max(0.0, waits) + slowest.downIntraUs;
+    const double fabricBusy = interLoad > nicLoad ? interLoad + hidden : 0;
+    const double busy = std::max(nicBusy, fabricBusy) + slowest.downDelaysUs;
+    // Few pieces: the way of the first. Between the two the longer counts, mostly. A busiest link
+    // inside a host is so from start to end, as each GPU stands elsewhere in another channel.
+    const double acrossHosts = std::cbrt(std::pow(fill, 3) + std::pow(busy, 3));
+    const double total = std::max(acrossHosts, intraLoad + slowest.downDelaysUs / 4);
     CostTerms terms = slowest.up;
     terms.intra += slowest.down.intra;
     terms.inter += slowest.down.inter;
