@@ -47,7 +47,7 @@ void AddOptions(EchoCommandLine& line, Options& options)
     line.AddOption(
         "bytes", "size as nccl-tests means it, a list or begin:end:factor", options.bytes);
     line.AddOption("ranks", "the first so many GPUs; default: all", options.ranks);
-    line.AddOption("hosts", "size of a regular cluster; default: as the file says", options.hosts);
+    line.AddHosts(options.hosts);
     line.AddOption("type", "element type", options.dataType);
     line.AddOption("algorithm", "auto, ring, tree", options.algorithm);
     line.AddOption("protocol", "auto, ll, ll128, simple", options.protocol);
@@ -59,7 +59,7 @@ void AddOptions(EchoCommandLine& line, Options& options)
     line.AddOption("congestion-control", "dcqcn or none (packet)", options.congestionControl);
     line.AddOption("mtu", "payload of a full packet (packet)", options.mtu);
     line.AddOption("fidelity", "packet, flow or analytical", options.fidelity);
-    line.AddOption("seed", "seed of everything random", options.seed);
+    line.AddSeed(options.seed);
     line.AddOption("csv", "file for the table as CSV", options.csv);
 }
 

@@ -20,8 +20,8 @@ int main(int argc, char* argv[])
                        "packet, flow, analytical or hybrid; default: as the file says",
                        command.overrides.fidelity);
         line.AddOption("out", "folder for the results; none: write no files", command.out);
-        line.AddOption("seed", "seed of everything random", seed);
-        line.AddOption("hosts", "size of a regular cluster", hosts);
+        line.AddSeed(seed);
+        line.AddHosts(hosts);
         line.AddList("set", "path.to.key=value: any key of the scenario", command.overrides.sets);
         line.Parse(argc, argv);
         if (seed > 0)

@@ -2,7 +2,6 @@
 // ./echo topology: checks a cluster, prints its figures and draws it.
 
 #include "ns3/echo-command-line.h"
-#include "ns3/echo-error.h"
 #include "ns3/echo-topology-command.h"
 
 using namespace ns3::echo;
@@ -15,16 +14,10 @@ int main(int argc, char* argv[])
                              "placement, paths, bisection bandwidth and oversubscription.");
         uint64_t hosts = 0;
         line.AddArgument("FILE", "a cluster (doc/formats/cluster.md)", command.file, true);
-        line.AddOption("hosts", "size of a regular cluster; default: as the file says", hosts);
+        line.AddHosts(hosts);
         line.AddOption(
             "out", "folder for topology.json, topology.svg and topology.html", command.out);
         line.Parse(argc, argv);
-        constexpr uint64_t MOST_HOSTS = 1u << 20;
-        if (hosts > MOST_HOSTS)
-        {
-            throw InputError(
-                {"", 0, "--hosts"}, std::to_string(hosts), "at most " + std::to_string(MOST_HOSTS));
-        }
         command.hosts = static_cast<uint32_t>(hosts);
         return command.Run();
     });

@@ -18,7 +18,7 @@ int main(int argc, char* argv[])
         uint64_t hosts = 0;
         line.AddArgument("FILE", "a scenario (doc/formats/scenario.md)", command.file, true);
         line.AddOption("out", "folder for the results; none: write no files", command.out);
-        line.AddOption("hosts", "size of a regular cluster", hosts);
+        line.AddHosts(hosts);
         line.AddList("set", "path.to.key=value: any key of the scenario", command.overrides.sets);
         line.Parse(argc, argv);
         command.overrides.hosts = static_cast<uint32_t>(hosts);

@@ -149,13 +149,23 @@ Ptr<CollectiveBackend> EchoBackendHelper::Create(Fidelity fidelity,
         Ptr<HybridBackend> hybrid = CreateObject<HybridBackend>();
         hybrid->SetPolicy(policy);
         hybrid->SetRouter(m_router);
-        Ptr<AnalyticalBackend> analytical = CreateObject<AnalyticalBackend>();
-        analytical->SetCostModel(m_costModel);
-        for (const auto& [served, child] : std::map<Fidelity, Ptr<CollectiveBackend>>{
-                 {Fidelity::ANALYTICAL, analytical},
-                 {Fidelity::FLOW, CreateScheduled(Fidelity::FLOW, sink)},
-                 {Fidelity::PACKET, CreateScheduled(Fidelity::PACKET, sink)}})
+        for (const Fidelity served : {Fidelity::ANALYTICAL, Fidelity::FLOW, Fidelity::PACKET})
         {
+            if (!policy->MayChoose(served))
+            {
+                continue;
+            }
+            Ptr<CollectiveBackend> child;
+            if (served == Fidelity::ANALYTICAL)
+            {
+                Ptr<AnalyticalBackend> analytical = CreateObject<AnalyticalBackend>();
+                analytical->SetCostModel(m_costModel);
+                child = analytical;
+            }
+            else
+            {
+                child = CreateScheduled(served, sink);
+            }
             child->Prepare(m_placement, m_selector, nullptr);
             hybrid->AddBackend(served, child);
         }

@@ -3,12 +3,16 @@
 
 #include "ns3/command-line.h"
 #include "ns3/config.h"
+#include "ns3/echo-bucket-wheel-scheduler.h"
 #include "ns3/echo-error.h"
 #include "ns3/echo-units.h"
 #include "ns3/global-value.h"
+#include "ns3/map-scheduler.h"
 #include "ns3/string.h"
+#include "ns3/type-id.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iostream>
 #include <set>
 
@@ -66,17 +70,37 @@ void EchoCommandLine::AddOption(const std::string& name,
     m_options.push_back({name, help, false, [&value](const std::string& text) { value = text; }});
 }
 
-void EchoCommandLine::AddOption(const std::string& name, const std::string& help, uint64_t& value)
+void EchoCommandLine::AddOption(const std::string& name,
+                                const std::string& help,
+                                uint64_t& value,
+                                uint64_t least,
+                                uint64_t most)
 {
-    m_options.push_back(
-        {name, help, false, [&value, name](const std::string& text) {
-             if (text.empty() || text.size() > 18 ||
-                 text.find_first_not_of("0123456789") != std::string::npos)
-             {
-                 throw InputError({"", 0, "--" + name}, "'" + text + "'", "a whole number");
-             }
-             value = std::stoull(text);
-         }});
+    m_options.push_back({name, help, false, [&value, name, least, most](const std::string& text) {
+                             const bool isNumber =
+                                 !text.empty() && text.size() <= 18 &&
+                                 text.find_first_not_of("0123456789") == std::string::npos;
+                             const uint64_t number = isNumber ? std::stoull(text) : 0;
+                             if (!isNumber || number < least || number > most)
+                             {
+                                 throw InputError({"", 0, "--" + name},
+                                                  "'" + text + "'",
+                                                  "a whole number from " + std::to_string(least) +
+                                                      " to " + std::to_string(most));
+                             }
+                             value = number;
+                         }});
+}
+
+void EchoCommandLine::AddHosts(uint64_t& value)
+{
+    const uint64_t most = 1u << 20;
+    AddOption("hosts", "size of a regular cluster; default: as the file says", value, 1, most);
+}
+
+void EchoCommandLine::AddSeed(uint64_t& value)
+{
+    AddOption("seed", "seed of everything random", value, 1, INT32_MAX);
 }
 
 void EchoCommandLine::AddFlag(const std::string& name, const std::string& help, bool& value)
@@ -230,11 +254,28 @@ void EchoCommandLine::Parse(int argc, char* argv[])
     }
 }
 
+namespace
+{
+
+/** Echo's event list is the faster one; another that NS_GLOBAL_VALUE or an option names stays. */
+void UseBucketWheel()
+{
+    TypeIdValue chosen;
+    GlobalValue::GetValueByName("SchedulerType", chosen);
+    if (chosen.Get() == MapScheduler::GetTypeId())
+    {
+        GlobalValue::Bind("SchedulerType", TypeIdValue(BucketWheelScheduler::GetTypeId()));
+    }
+}
+
+} // namespace
+
 int RunProgram(const std::function<int()>& body)
 {
     UsePicoseconds();
     try
     {
+        UseBucketWheel();
         const int code = body();
         std::cout.flush();
         return code;

@@ -26,8 +26,16 @@ class EchoCommandLine
 
     /** An option --name=value. An empty value stays what @p value was. */
     void AddOption(const std::string& name, const std::string& help, std::string& value);
-    /** An option --name=whole number. */
-    void AddOption(const std::string& name, const std::string& help, uint64_t& value);
+    /** An option --name=whole number from @p least to @p most. */
+    void AddOption(const std::string& name,
+                   const std::string& help,
+                   uint64_t& value,
+                   uint64_t least = 0,
+                   uint64_t most = 999999999999999999);
+    /** The option --hosts of a regular cluster; 0 stays where it is not given. */
+    void AddHosts(uint64_t& value);
+    /** The option --seed, as ns-3's generators take them. */
+    void AddSeed(uint64_t& value);
     /** An option --name or --name=true|false. */
     void AddFlag(const std::string& name, const std::string& help, bool& value);
     /** An option that may be given several times. */

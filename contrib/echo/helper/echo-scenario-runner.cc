@@ -76,6 +76,58 @@ class TotalsSink : public RecordSink
     const Topology& m_topology;
 };
 
+/** Passes records on until the first contention: those of such a pass would be thrown away. */
+class UncontendedSink : public RecordSink
+{
+  public:
+    explicit UncontendedSink(RecordSink& next) : m_next(next)
+    {
+    }
+
+    void Watch(Ptr<HybridBackend> backend)
+    {
+        m_backend = backend;
+    }
+
+    void OnOperator(const OperatorRecord& record) override
+    {
+        Pass(&RecordSink::OnOperator, record);
+    }
+
+    void OnCollective(const CollectiveRecord& record) override
+    {
+        Pass(&RecordSink::OnCollective, record);
+    }
+
+    void OnFlow(const FlowRecord& record) override
+    {
+        Pass(&RecordSink::OnFlow, record);
+    }
+
+    void OnLink(const LinkRecord& record) override
+    {
+        Pass(&RecordSink::OnLink, record);
+    }
+
+    void OnRank(const RankRecord& record) override
+    {
+        Pass(&RecordSink::OnRank, record);
+    }
+
+  private:
+    template <typename Record>
+    void Pass(void (RecordSink::*take)(const Record&), const Record& record)
+    {
+        if (m_backend->GetContended().empty())
+        {
+            (m_next.*take)(record);
+        }
+    }
+
+    RecordSink& m_next;
+    Ptr<HybridBackend> m_backend;
+};
+
 void AddCounters(const NetworkTotals& network, RunRecord& run)
 {
     run.congestionControl = network.congestionControl;
@@ -113,7 +165,7 @@ void AddWarnings(const TotalsSink& totals, std::vector<std::string>& warnings)
 
 ScenarioRunner::ScenarioRunner(Scenario scenario) : m_scenario(std::move(scenario))
 {
-    ApplyScenarioGlobals(m_scenario);
+    ApplySeed(m_scenario);
     m_placement = MakeScenarioPlacement(m_scenario);
     const WorkloadHealth health(*m_scenario.workload);
     m_warnings = health.GetWarnings();
@@ -129,7 +181,8 @@ ScenarioRunner::ScenarioRunner(Scenario scenario) : m_scenario(std::move(scenari
 RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
                                   Ptr<FidelityPolicy> policy,
                                   RecordSink& sink,
-                                  const std::function<void(Ptr<CollectiveBackend>)>& inspect)
+                                  const BackendHook& prepared,
+                                  const BackendHook& finished)
 {
     SimulatorGuard guard;
     TotalsSink totals(sink, *m_scenario.cluster.topology);
@@ -141,6 +194,10 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
             ? helper.Create(fidelity, policy, &observed)
             : MakeMeasuredBackend(m_scenario, helper, m_placement, &observed);
 
+    if (prepared)
+    {
+        prepared(backend);
+    }
     Ptr<ConstantSlowdown> slowdown;
     if (m_scenario.slowdown > 1)
     {
@@ -174,9 +231,9 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
     run.events = Simulator::GetEventCount();
     run.warnings = m_warnings;
     AddWarnings(totals, run.warnings);
-    if (inspect)
+    if (finished)
     {
-        inspect(backend);
+        finished(backend);
     }
     backend->Dispose();
     return run;
@@ -203,28 +260,33 @@ RunRecord ScenarioRunner::RunWithContentionPolicy(const SinkMaker& makeSink)
 {
     std::set<InstanceKey> contended;
     Fidelity contendedFidelity = Fidelity::PACKET;
-    RunRecord run;
-    for (uint32_t pass = 0; pass < MAX_CONTENTION_PASSES; ++pass)
-    {
+    uint64_t packetHops = 0;
+    const auto simulate = [&](RecordSink& sink, const BackendHook& prepared) {
         Ptr<ContentionPolicy> policy = CreateObject<ContentionPolicy>();
         policy->SetContended(contended, contendedFidelity);
-        std::set<InstanceKey> found;
-        uint64_t packetHops = 0;
-        RecordSink& sink = makeSink();
-        run = RunOnce(Fidelity::HYBRID, policy, sink, [&](Ptr<CollectiveBackend> backend) {
-            const auto hybrid = DynamicCast<HybridBackend>(backend);
-            found = hybrid->GetContended();
-            packetHops = hybrid->GetContendedPacketHops(m_scenario.network.mtuBytes);
-        });
+        return RunOnce(
+            Fidelity::HYBRID, policy, sink, prepared, [&](Ptr<CollectiveBackend> backend) {
+                const auto hybrid = DynamicCast<HybridBackend>(backend);
+                contended.insert(hybrid->GetContended().begin(), hybrid->GetContended().end());
+                packetHops = hybrid->GetContendedPacketHops(m_scenario.network.mtuBytes);
+            });
+    };
+    UncontendedSink first(makeSink());
+    RunRecord run = simulate(first, [&](Ptr<CollectiveBackend> backend) {
+        first.Watch(DynamicCast<HybridBackend>(backend));
+    });
+    if (contended.empty())
+    {
+        return run;
+    }
+    contendedFidelity = ChooseContendedFidelity(packetHops);
+    for (uint32_t pass = 1; pass < MAX_CONTENTION_PASSES; ++pass)
+    {
         const size_t before = contended.size();
-        contended.insert(found.begin(), found.end());
+        run = simulate(makeSink(), nullptr);
         if (contended.size() == before)
         {
             break;
-        }
-        if (pass == 0)
-        {
-            contendedFidelity = ChooseContendedFidelity(packetHops);
         }
     }
     return run;
@@ -245,7 +307,7 @@ RunRecord ScenarioRunner::Run(const SinkMaker& makeSink)
             policy = CreateObject<RulesPolicy>();
             policy->SetRules(m_scenario.hybrid.rules);
         }
-        run = RunOnce(m_scenario.fidelity, policy, makeSink(), nullptr);
+        run = RunOnce(m_scenario.fidelity, policy, makeSink(), nullptr, nullptr);
     }
     return run;
 }

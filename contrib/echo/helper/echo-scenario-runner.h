@@ -49,11 +49,14 @@ class ScenarioRunner
     }
 
   private:
+    using BackendHook = std::function<void(Ptr<CollectiveBackend>)>;
+
     /** One simulation from time zero to its end. */
     RunRecord RunOnce(Fidelity fidelity,
                       Ptr<FidelityPolicy> policy,
                       RecordSink& sink,
-                      const std::function<void(Ptr<CollectiveBackend>)>& inspect);
+                      const BackendHook& prepared,
+                      const BackendHook& finished);
     RunRecord RunWithContentionPolicy(const SinkMaker& makeSink);
     Fidelity ChooseContendedFidelity(uint64_t packetHops);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-scenario-setup.h"
 
-#include "ns3/config.h"
 #include "ns3/double.h"
 #include "ns3/echo-compute-profile-reader.h"
 #include "ns3/echo-error.h"
@@ -10,25 +9,15 @@
 #include "ns3/echo-roofline-compute-model.h"
 #include "ns3/echo-yaml.h"
 #include "ns3/rng-seed-manager.h"
-#include "ns3/string.h"
 
 namespace ns3
 {
 namespace echo
 {
 
-void ApplyScenarioGlobals(const Scenario& scenario)
+void ApplySeed(const Scenario& scenario)
 {
     RngSeedManager::SetSeed(static_cast<uint32_t>(scenario.seed));
-    for (const auto& [name, value] : scenario.attributes)
-    {
-        if (!Config::SetDefaultFailSafe(name, StringValue(value)))
-        {
-            throw InputError({scenario.file, 0, "attributes." + name},
-                             "'" + value + "'",
-                             "an attribute of an ns-3 type and a value that it takes");
-        }
-    }
 }
 
 PlacementPtr MakeScenarioPlacement(const Scenario& scenario)

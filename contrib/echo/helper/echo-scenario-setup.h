@@ -16,9 +16,8 @@ namespace ns3
 namespace echo
 {
 
-/** Sets the seed and the attribute defaults of a scenario; before any of its objects is made.
- * @throws InputError naming an attribute that ns-3 refuses */
-void ApplyScenarioGlobals(const Scenario& scenario);
+/** Sets the seed of ns-3's random streams; before any of the scenario's objects is made. */
+void ApplySeed(const Scenario& scenario);
 
 /** @throws InputError if the workload's ranks do not fit the cluster or the listed GPUs */
 PlacementPtr MakeScenarioPlacement(const Scenario& scenario);

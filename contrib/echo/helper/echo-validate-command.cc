@@ -17,7 +17,7 @@ namespace echo
 int ValidateCommand::Run()
 {
     const Scenario scenario = ReadScenario(file, overrides);
-    ApplyScenarioGlobals(scenario);
+    ApplySeed(scenario);
     const bool showsProgress = isatty(STDERR_FILENO) != 0;
     const auto rows = Validation(scenario).Run([&](size_t done, size_t all) {
         if (showsProgress)

@@ -7,10 +7,11 @@
 #include "echo-import-reader.h"
 #include "echo-workload-reader.h"
 
-#include "ns3/echo-units.h"
-
+#include "ns3/config.h"
 #include "ns3/echo-stage-parameters.h"
 #include "ns3/echo-transformer-generator.h"
+#include "ns3/echo-units.h"
+#include "ns3/string.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -256,6 +257,25 @@ void ReadModels(const YamlNode& root, Scenario& scenario)
     }
 }
 
+/** Before anything is made, so that they hold for builders of the cluster too. */
+void SetAttributeDefaults(const YamlNode& root)
+{
+    if (!root.Has("attributes"))
+    {
+        return;
+    }
+    const YamlNode attributes = root.Get("attributes");
+    for (const auto& key : attributes.GetKeys())
+    {
+        const YamlNode value = attributes.Get(key);
+        if (!Config::SetDefaultFailSafe(key, StringValue(value.AsString())))
+        {
+            value.Fail("'" + value.AsString() + "' for " + key,
+                       "an attribute of an ns-3 type and a value that it takes");
+        }
+    }
+}
+
 void ApplyOverrides(YamlNode& root, const ScenarioOverrides& overrides)
 {
     for (const auto& text : overrides.sets)
@@ -289,6 +309,7 @@ Scenario ReadScenario(YamlNode root, const ScenarioOverrides& overrides)
     root.RequireMap();
     ApplyOverrides(root, overrides);
     root.Get("echo").AsInteger(1, 1);
+    SetAttributeDefaults(root);
 
     Scenario scenario;
     scenario.file = root.GetLocation().file;
@@ -323,14 +344,6 @@ Scenario ReadScenario(YamlNode root, const ScenarioOverrides& overrides)
     if (root.Has("hybrid"))
     {
         scenario.hybrid = ReadHybrid(root.Get("hybrid"));
-    }
-    if (root.Has("attributes"))
-    {
-        const YamlNode attributes = root.Get("attributes");
-        for (const auto& key : attributes.GetKeys())
-        {
-            scenario.attributes.emplace_back(key, attributes.Get(key).AsString());
-        }
     }
     ReadWorkloadKey(root, ranks, scenario);
     root.RefuseUnknownKeys();

@@ -75,7 +75,6 @@ struct Scenario
     std::string computeProfile; //!< operator efficiencies file; empty: as recorded
     double computeScale{1};     //!< on every compute time
     double slowdown{1};         //!< factor on compute beside communication
-    std::vector<std::pair<std::string, std::string>> attributes; //!< ns-3 defaults, in order
 };
 
 } // namespace echo

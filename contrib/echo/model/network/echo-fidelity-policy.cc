@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-fidelity-policy.h"
 
+#include <algorithm>
+
 namespace ns3
 {
 namespace echo
@@ -32,6 +34,11 @@ TypeId FidelityPolicy::GetTypeId()
     static TypeId tid =
         TypeId("ns3::echo::FidelityPolicy").SetParent<Object>().SetGroupName("Echo");
     return tid;
+}
+
+bool FidelityPolicy::MayChoose(Fidelity) const
+{
+    return true;
 }
 
 TypeId RulesPolicy::GetTypeId()
@@ -67,6 +74,14 @@ Fidelity RulesPolicy::Choose(const CollectiveInstance& instance) const
     return Fidelity::ANALYTICAL;
 }
 
+bool RulesPolicy::MayChoose(Fidelity fidelity) const
+{
+    return fidelity == Fidelity::ANALYTICAL ||
+           std::any_of(m_rules.begin(), m_rules.end(), [fidelity](const FidelityRule& rule) {
+               return rule.fidelity == fidelity;
+           });
+}
+
 TypeId ContentionPolicy::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::echo::ContentionPolicy")
@@ -85,6 +100,11 @@ void ContentionPolicy::SetContended(std::set<InstanceKey> contended, Fidelity fi
 Fidelity ContentionPolicy::Choose(const CollectiveInstance& instance) const
 {
     return m_contended.count(KeyOf(instance)) > 0 ? m_fidelity : Fidelity::ANALYTICAL;
+}
+
+bool ContentionPolicy::MayChoose(Fidelity fidelity) const
+{
+    return fidelity == Fidelity::ANALYTICAL || (fidelity == m_fidelity && !m_contended.empty());
 }
 
 } // namespace echo

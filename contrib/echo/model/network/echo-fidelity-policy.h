@@ -32,6 +32,8 @@ class FidelityPolicy : public Object
     static TypeId GetTypeId();
     /** @return ANALYTICAL, FLOW or PACKET; called once an instance, when its last member joins */
     virtual Fidelity Choose(const CollectiveInstance& instance) const = 0;
+    /** @return false if Choose never returns @p fidelity: what serves it need not be made */
+    virtual bool MayChoose(Fidelity fidelity) const;
 };
 
 /** The first rule that matches decides; where none does, analytical. */
@@ -41,6 +43,7 @@ class RulesPolicy : public FidelityPolicy
     static TypeId GetTypeId();
     void SetRules(std::vector<FidelityRule> rules);
     Fidelity Choose(const CollectiveInstance& instance) const override;
+    bool MayChoose(Fidelity fidelity) const override;
 
   private:
     std::vector<FidelityRule> m_rules; //!< in order
@@ -57,6 +60,7 @@ class ContentionPolicy : public FidelityPolicy
     /** @param fidelity FLOW or PACKET, for the instances in @p contended */
     void SetContended(std::set<InstanceKey> contended, Fidelity fidelity);
     Fidelity Choose(const CollectiveInstance& instance) const override;
+    bool MayChoose(Fidelity fidelity) const override;
 
   private:
     std::set<InstanceKey> m_contended;     //!< known from the analytical pass
