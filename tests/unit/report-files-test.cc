@@ -10,6 +10,9 @@
 #include "ns3/echo-report-tables.h"
 #include "ns3/echo-report-writer.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -20,8 +23,6 @@
 #include <map>
 #include <set>
 #include <sstream>
-
-#include <unistd.h>
 
 using namespace ns3;
 using namespace ns3::echo;
@@ -442,6 +443,27 @@ TEST_F(ReportFilesTest, ARunThatFailsLeavesNothing)
     }
     EXPECT_EQ(NamesIn(folder), ALL_FILES);
     EXPECT_EQ(TextOf(folder / "summary.json"), before);
+}
+
+TEST_F(ReportFilesTest, WhatAKilledRunLeftIsRemoved)
+{
+    const pid_t child = fork();
+    if (child == 0)
+    {
+        _exit(0);
+    }
+    waitpid(child, nullptr, 0);
+    const fs::path dead = folder / (".echo-partial-" + std::to_string(child));
+    const fs::path alive = folder / ".echo-partial-1";
+    const fs::path mine = folder / ".echo-partial-mine";
+    for (const auto& path : {dead, alive, mine})
+    {
+        fs::create_directories(path / "inside");
+    }
+    Write(SyntheticRun(TwoHosts()), folder);
+    EXPECT_FALSE(fs::exists(dead));
+    EXPECT_TRUE(fs::exists(alive));
+    EXPECT_TRUE(fs::exists(mine));
 }
 
 TEST_F(ReportFilesTest, FoldersThatCannotBeWrittenAreNamed)

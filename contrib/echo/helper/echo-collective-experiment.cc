@@ -111,7 +111,7 @@ ExperimentResult CollectiveExperiment::Run(const CollectiveSpec& spec,
     EchoBackendHelper helper(m_cluster, m_placement, m_settings);
     Ptr<CollectiveBackend> backend = helper.Create(fidelity, nullptr, &sink);
     Simulator::ScheduleNow([&] { JoinAll(spec, splits, group, *backend); });
-    Simulator::Run();
+    SimulatorGuard::Run();
     if (sink.collectives != 1)
     {
         std::string unfinished;

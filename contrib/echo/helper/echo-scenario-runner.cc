@@ -206,7 +206,7 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
     }
     job->Prepare(m_scenario.workload, backend, m_compute, slowdown, &observed);
     job->Start();
-    Simulator::Run();
+    SimulatorGuard::Run();
 
     if (!job->IsFinished())
     {

@@ -2,24 +2,26 @@
 #ifndef ECHO_SIMULATOR_GUARD_H
 #define ECHO_SIMULATOR_GUARD_H
 
-#include "ns3/simulator.h"
-
 namespace ns3
 {
 namespace echo
 {
 
 /** Ends a simulation also when an exception leaves it, so that the next one starts clean. */
-struct SimulatorGuard
+class SimulatorGuard
 {
+  public:
     SimulatorGuard() = default;
     SimulatorGuard(const SimulatorGuard&) = delete;
     SimulatorGuard& operator=(const SimulatorGuard&) = delete;
+    ~SimulatorGuard();
 
-    ~SimulatorGuard()
-    {
-        Simulator::Destroy();
-    }
+    /**
+     * Runs the simulator to its end.
+     * @throws StallError if SIGINT, SIGTERM or SIGHUP asks to stop: what is half-written is cleared
+     *         away as after any error. A second signal ends the process at once.
+     */
+    static void Run();
 };
 
 } // namespace echo

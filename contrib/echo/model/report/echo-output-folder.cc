@@ -3,10 +3,14 @@
 
 #include "ns3/echo-error.h"
 
+#include <signal.h>
+
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include <unistd.h>
 
@@ -23,6 +27,32 @@ InputError CannotWrite(const std::string& directory, const std::string& reason)
     return InputError({directory, 0, ""},
                       "a folder that cannot be written (" + reason + ")",
                       "one that can be made or written");
+}
+
+const std::string STAGING = ".echo-partial-";
+
+/** Removes what killed runs of this machine left. */
+void RemoveLeftovers(const std::string& directory)
+{
+    namespace fs = std::filesystem;
+    std::error_code error;
+    std::vector<fs::path> left;
+    for (const auto& entry : fs::directory_iterator(directory, error))
+    {
+        const std::string name = entry.path().filename().string();
+        const std::string process =
+            name.substr(0, STAGING.size()) == STAGING ? name.substr(STAGING.size()) : std::string();
+        const bool isNumber = !process.empty() && process.size() < 10 &&
+                              process.find_first_not_of("0123456789") == std::string::npos;
+        if (isNumber && kill(std::stoi(process), 0) != 0 && errno == ESRCH)
+        {
+            left.push_back(entry.path());
+        }
+    }
+    for (const auto& path : left)
+    {
+        fs::remove_all(path, error);
+    }
 }
 
 } // namespace
@@ -87,7 +117,8 @@ OutputFolder::OutputFolder(std::string directory) : m_directory(std::move(direct
         throw CannotWrite(m_directory, error ? error.message() : std::strerror(ENOTDIR));
     }
     // The process id keeps two runs that are told the same folder apart.
-    m_staging = (fs::path(m_directory) / (".echo-partial-" + std::to_string(getpid()))).string();
+    m_staging = (fs::path(m_directory) / (STAGING + std::to_string(getpid()))).string();
+    RemoveLeftovers(m_directory);
     fs::remove_all(m_staging, error);
     error.clear();
     if (!fs::create_directory(m_staging, error))
