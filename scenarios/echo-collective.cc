@@ -17,6 +17,9 @@ using namespace ns3::echo;
 namespace
 {
 
+constexpr uint64_t MOST_RANKS = 1u << 24;
+constexpr uint64_t MOST_CHANNELS = 1024;
+
 struct Options
 {
     std::string cluster;
@@ -46,12 +49,12 @@ void AddOptions(EchoCommandLine& line, Options& options)
                    options.op);
     line.AddOption(
         "bytes", "size as nccl-tests means it, a list or begin:end:factor", options.bytes);
-    line.AddOption("ranks", "the first so many GPUs; default: all", options.ranks);
+    line.AddOption("ranks", "the first so many GPUs; default: all", options.ranks, 1, MOST_RANKS);
     line.AddHosts(options.hosts);
     line.AddOption("type", "element type", options.dataType);
     line.AddOption("algorithm", "auto, ring, tree", options.algorithm);
     line.AddOption("protocol", "auto, ll, ll128, simple", options.protocol);
-    line.AddOption("channels", "0: the selector decides", options.channels);
+    line.AddOption("channels", "0: the selector decides", options.channels, 0, MOST_CHANNELS);
     line.AddOption("chunk", "largest message of a step; 0: a step's data", options.chunk);
     line.AddOption("profile",
                    "estimator profile; derived: from link rates and delays; default: the cluster's",
@@ -115,9 +118,10 @@ int Run(const Options& options)
     {
         throw InputError({"", 0, "--op"}, "'all-to-all-v'", "all-to-all (splits need a scenario)");
     }
-    if (spec.kind == CollectiveKind::SEND_RECV && ranks < 2)
+    if (ranks < 2)
     {
-        throw InputError({"", 0, "--ranks"}, std::to_string(ranks), "at least 2 for send-recv");
+        throw InputError(
+            {"", 0, "--ranks"}, std::to_string(ranks), "at least 2: alone a rank moves nothing");
     }
 
     const CollectiveExperiment experiment(cluster, ranks, MakeSettings(options, cluster));

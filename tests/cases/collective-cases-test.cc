@@ -191,6 +191,36 @@ TEST(Case5, TopologyMatters)
     }
 }
 
+// Two communications at once on one machine class: hybrid simulates those that meet, whether
+// between hosts or inside one, and none is faster than it is alone.
+TEST(Hybrid, MeetingOthersMakesNoneFaster)
+{
+    const auto step = [](const std::string& fidelity, const std::string& ranks, int count) {
+        std::string text =
+            "echo: 1\ncluster: clusters/dgx-h100.yaml\nhosts: 2\nfidelity: " + fidelity +
+            "\nworkload:\n  concurrent: true\n  collectives:\n";
+        for (int i = 0; i < count; ++i)
+        {
+            text += "    - {op: all-reduce, bytes: 16MiB, ranks: " + ranks + ", name: c" +
+                    std::to_string(i) + "}\n";
+        }
+        const CapturedRun run = RunText(text);
+        EXPECT_EQ(run.error, "");
+        for (const auto& record : run.collectives)
+        {
+            EXPECT_EQ(record.contended, count > 1) << ranks;
+        }
+        return Milliseconds(run.run.stepTime);
+    };
+    for (const std::string ranks : {"0-7", "0-15"})
+    {
+        const double alone = step("analytical", ranks, 1);
+        EXPECT_DOUBLE_EQ(step("hybrid", ranks, 1), alone);
+        EXPECT_GT(step("hybrid", ranks, 2), 1.2 * alone) << ranks;
+        EXPECT_DOUBLE_EQ(step("analytical", ranks, 2), alone) << "marked, not modelled";
+    }
+}
+
 // 2 hosts of 8 GPUs, one 50 GB/s NIC a GPU, 1 GiB, 8 channels. A ring of 16 sends 2 x 15/16 x 1 GiB
 // over each of its edges, spread over 8 channels: 251,658,240 B on each NIC and direction, at least
 // 5.033 ms. A tree sends 1 GiB / 8 = 134,217,728 B.

@@ -66,6 +66,7 @@ EchoBackendHelper::EchoBackendHelper(const Cluster& cluster,
     Ptr<DerivedCostModel> derived = CreateObject<DerivedCostModel>();
     derived->SetAttribute("Mtu", UintegerValue(settings.network.mtuBytes));
     derived->SetRouter(m_router);
+    m_networkCost = derived;
     if (settings.profile.empty())
     {
         m_costModel = derived;
@@ -149,6 +150,7 @@ Ptr<CollectiveBackend> EchoBackendHelper::Create(Fidelity fidelity,
         Ptr<HybridBackend> hybrid = CreateObject<HybridBackend>();
         hybrid->SetPolicy(policy);
         hybrid->SetRouter(m_router);
+        hybrid->SetCostModels(m_costModel, m_networkCost);
         for (const Fidelity served : {Fidelity::ANALYTICAL, Fidelity::FLOW, Fidelity::PACKET})
         {
             if (!policy->MayChoose(served))

@@ -71,6 +71,7 @@ class EchoBackendHelper
     BackendSettings m_settings;                //!< as given
     Ptr<Router> m_router;                      //!< shared by all models
     Ptr<CostModel> m_costModel;                //!< calibrated or derived
+    Ptr<CostModel> m_networkCost;              //!< what the network alone takes
     Ptr<CollectiveSelector> m_selector;        //!< one choice for all fidelities
     std::vector<Ptr<NetworkModel>> m_networks; //!< made so far
 };

@@ -2,10 +2,11 @@
 #include "echo-command-line.h"
 
 #include "ns3/command-line.h"
-#include "ns3/config.h"
+#include "ns3/echo-attribute-reader.h"
 #include "ns3/echo-bucket-wheel-scheduler.h"
 #include "ns3/echo-error.h"
 #include "ns3/echo-units.h"
+#include "ns3/echo-yaml.h"
 #include "ns3/global-value.h"
 #include "ns3/map-scheduler.h"
 #include "ns3/string.h"
@@ -177,12 +178,15 @@ void EchoCommandLine::ParseOption(const std::string& name, bool hasValue, const 
     }
     if (name.find("::") != std::string::npos)
     {
-        if (!Config::SetDefaultFailSafe(name, StringValue(value)))
+        try
         {
-            throw InputError({"", 0, "--" + name},
-                             "'" + value + "'",
-                             "an attribute of an ns-3 type and a value that it takes "
-                             "(--PrintAttributes=TYPE lists them)");
+            YamlNode holder = YamlNode::LoadText("{}", "");
+            holder.Set("value", value);
+            SetAttributeDefault(name, holder.Get("value"));
+        }
+        catch (const InputError& error)
+        {
+            throw error.At({"", 0, "--" + name});
         }
         return;
     }
@@ -278,6 +282,10 @@ int RunProgram(const std::function<int()>& body)
         UseBucketWheel();
         const int code = body();
         std::cout.flush();
+        if (!std::cout)
+        {
+            throw InputError({}, "standard output that cannot be written", "room for it");
+        }
         return code;
     }
     catch (const StallError& error)

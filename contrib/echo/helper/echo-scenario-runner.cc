@@ -27,7 +27,8 @@ const uint32_t MAX_CONTENTION_PASSES = 4; //!< one analytical, three with what i
 class TotalsSink : public RecordSink
 {
   public:
-    TotalsSink(RecordSink& next, const Topology& topology) : m_next(next), m_topology(topology)
+    TotalsSink(RecordSink& next, PlacementPtr placement)
+        : m_next(next), m_placement(std::move(placement)), m_topology(*m_placement->GetTopology())
     {
     }
 
@@ -60,7 +61,9 @@ class TotalsSink : public RecordSink
 
     void OnRank(const RankRecord& record) override
     {
-        m_next.OnRank(record);
+        RankRecord placed = record; // the timeline knows no hosts
+        placed.host = m_placement->GetHost(record.rank).Get();
+        m_next.OnRank(placed);
     }
 
     uint64_t collectives{0};
@@ -73,6 +76,7 @@ class TotalsSink : public RecordSink
 
   private:
     RecordSink& m_next;
+    PlacementPtr m_placement;
     const Topology& m_topology;
 };
 
@@ -185,7 +189,7 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
                                   const BackendHook& finished)
 {
     SimulatorGuard guard;
-    TotalsSink totals(sink, *m_scenario.cluster.topology);
+    TotalsSink totals(sink, m_placement);
     Ptr<TrainingJob> job = CreateObject<TrainingJob>();
     Progress observed(&totals, [&] { return job->GetProgress(); });
     EchoBackendHelper helper(m_scenario.cluster, m_placement, MakeBackendSettings(m_scenario));

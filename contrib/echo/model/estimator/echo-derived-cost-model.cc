@@ -4,6 +4,7 @@
 #include "echo-derived-terms.h"
 
 #include "ns3/abort.h"
+#include "ns3/echo-time-limit.h"
 #include "ns3/log.h"
 #include "ns3/uinteger.h"
 
@@ -50,11 +51,6 @@ GeometryKey KeyOf(const CollectivePlan& plan)
                 static_cast<uint8_t>(plan.choice.algorithm),
             (uint64_t{plan.choice.channels} << 32) | plan.spec.root,
             (uint64_t{group.GetRank(0).Get()} << 32) | group.GetRank(group.GetSize() - 1).Get()};
-}
-
-Time FromMicroseconds(double value)
-{
-    return PicoSeconds(static_cast<int64_t>(std::llround(value * 1e6)));
 }
 
 } // namespace
@@ -160,12 +156,12 @@ CostBreakdown DerivedCostModel::Compute(const CollectivePlan& plan) const
     }
     const GeometryPtr geometry = GetGeometry(plan);
     const CostTerms terms = EvaluateDerived(plan, *geometry, wire);
-    cost.intra = FromMicroseconds(terms.intra);
-    cost.inter = FromMicroseconds(terms.inter);
-    cost.synchronisation = FromMicroseconds(terms.synchronisation);
+    cost.intra = MicrosecondsToTime(terms.intra);
+    cost.inter = MicrosecondsToTime(terms.inter);
+    cost.synchronisation = MicrosecondsToTime(terms.synchronisation);
     // The larger transfer takes what rounding leaves, so that the total is the rounded total.
     Time& larger = cost.inter > cost.intra ? cost.inter : cost.intra;
-    larger += FromMicroseconds(terms.GetTotal()) - cost.GetTotal();
+    larger += MicrosecondsToTime(terms.GetTotal()) - cost.GetTotal();
     if (!geometry->fabricCounted)
     {
         cost.extrapolated = true;

@@ -4,6 +4,7 @@
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
 #include "ns3/echo-error.h"
+#include "ns3/echo-time-limit.h"
 #include "ns3/echo-units.h"
 #include "ns3/log.h"
 
@@ -77,11 +78,6 @@ std::string OutOf(uint32_t found, uint32_t least, uint32_t most, const char* wha
 double ToMicroseconds(Time time)
 {
     return static_cast<double>(time.GetPicoSeconds()) * 1e-6;
-}
-
-Time FromMicroseconds(double value)
-{
-    return PicoSeconds(static_cast<int64_t>(std::llround(value * 1e6)));
 }
 
 } // namespace
@@ -214,12 +210,12 @@ CostBreakdown WhiteBoxCostModel::Compute(const CollectivePlan& plan, const Group
             terms.inter = inter;
         }
     }
-    cost.intra = FromMicroseconds(terms.intra);
-    cost.inter = FromMicroseconds(terms.inter);
-    cost.reduction = FromMicroseconds(terms.reduction);
-    cost.synchronisation = FromMicroseconds(terms.synchronisation);
+    cost.intra = MicrosecondsToTime(terms.intra);
+    cost.inter = MicrosecondsToTime(terms.inter);
+    cost.reduction = MicrosecondsToTime(terms.reduction);
+    cost.synchronisation = MicrosecondsToTime(terms.synchronisation);
     // Set-up takes what rounding leaves, so that the total is the rounded total and never falls.
-    cost.setup = FromMicroseconds(terms.GetTotal()) - cost.GetTotal();
+    cost.setup = MicrosecondsToTime(terms.GetTotal()) - cost.GetTotal();
     return cost;
 }
 

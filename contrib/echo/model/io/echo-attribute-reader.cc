@@ -2,6 +2,7 @@
 #include "echo-attribute-reader.h"
 
 #include "ns3/boolean.h"
+#include "ns3/config.h"
 #include "ns3/double.h"
 #include "ns3/integer.h"
 #include "ns3/object.h"
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <set>
 
 namespace ns3
 {
@@ -21,6 +23,14 @@ namespace
 {
 
 const std::string SPACE = "ns3::echo::";
+/** Kinds of values that ReadValue reads. */
+const std::set<std::string> OWN_KINDS{"UintegerValue",
+                                      "IntegerValue",
+                                      "DoubleValue",
+                                      "BooleanValue",
+                                      "TimeValue",
+                                      "DataRateValue",
+                                      "StringValue"};
 
 /** "LeafSpine" -> "leaf<separator>spine" */
 std::string Separate(const std::string& camel, char separator)
@@ -157,6 +167,32 @@ AttributePlaces SetAttributesFrom(ObjectBase& object,
         }
     }
     return places;
+}
+
+void SetAttributeDefault(const std::string& name, const YamlNode& node)
+{
+    const size_t colons = name.rfind("::");
+    TypeId type;
+    TypeId::AttributeInformation attribute;
+    if (colons == std::string::npos ||
+        !TypeId::LookupByNameFailSafe(name.substr(0, colons), &type) ||
+        !type.LookupAttributeByName(name.substr(colons + 2), &attribute))
+    {
+        node.Fail("'" + name + "'",
+                  "an attribute of an ns-3 type (--PrintAttributes=TYPE lists them)");
+    }
+    // ns-3 ends the program at a text that is no number, so those are read here.
+    const std::string kind = attribute.checker->GetValueTypeName();
+    const bool isOwn = OWN_KINDS.count(kind.rfind("ns3::", 0) == 0 ? kind.substr(5) : kind) > 0;
+    Ptr<AttributeValue> value = Create<StringValue>(node.AsString());
+    if (isOwn)
+    {
+        value = ReadValue(node, kind);
+    }
+    if (!Config::SetDefaultFailSafe(name, *value))
+    {
+        node.Fail("'" + node.AsString() + "'", DescribeRange(*attribute.checker));
+    }
 }
 
 TypeId FindPolicy(const YamlNode& name, TypeId parent, const std::string& suffix)

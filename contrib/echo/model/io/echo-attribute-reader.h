@@ -39,6 +39,14 @@ AttributePlaces SetAttributesFrom(ObjectBase& object,
                                   const std::vector<std::string>& except = {});
 
 /**
+ * Sets the default of an ns-3 attribute, as Config::SetDefault.
+ * @param name "ns3::echo::FatTreeBuilder::K"
+ * @param node a scalar, in Echo's units where it is a time or a rate
+ * @throws InputError if there is no such attribute or it does not take the value
+ */
+void SetAttributeDefault(const std::string& name, const YamlNode& node);
+
+/**
  * Finds a policy by the name that users write: with the parent ns3::echo::TopologyBuilder,
  * "leaf-spine" is ns3::echo::LeafSpineBuilder; a full TypeId name is taken as well.
  * @param name a scalar

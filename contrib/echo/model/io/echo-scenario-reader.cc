@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-scenario-reader.h"
 
+#include "echo-attribute-reader.h"
 #include "echo-cluster-reader.h"
 #include "echo-generator-reader.h"
 #include "echo-graph-reader.h"
 #include "echo-import-reader.h"
 #include "echo-workload-reader.h"
 
-#include "ns3/config.h"
 #include "ns3/echo-stage-parameters.h"
 #include "ns3/echo-transformer-generator.h"
 #include "ns3/echo-units.h"
-#include "ns3/string.h"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <limits>
 
@@ -97,6 +97,10 @@ FidelityRule ReadRule(const YamlNode& node)
     }
     rule.minimumBytes = node.GetBytes("min_bytes", rule.minimumBytes);
     rule.maximumBytes = node.GetBytes("max_bytes", rule.maximumBytes);
+    if (rule.minimumBytes > rule.maximumBytes)
+    {
+        node.Fail("min_bytes above max_bytes", "sizes that some communication can have");
+    }
     if (!node.Has("fidelity"))
     {
         node.Fail("a rule without 'fidelity'", "analytical, flow or packet");
@@ -257,6 +261,19 @@ void ReadModels(const YamlNode& root, Scenario& scenario)
     }
 }
 
+/** The name is that of a folder too. */
+void CheckName(const YamlNode& root, const std::string& name)
+{
+    const bool isPlain = !name.empty() && name.find('/') == std::string::npos && name != "." &&
+                         name != ".." && std::none_of(name.begin(), name.end(), [](char letter) {
+                             return std::iscntrl(static_cast<unsigned char>(letter)) != 0;
+                         });
+    if (!isPlain)
+    {
+        root.Get("name").Fail("'" + name + "'", "a name that a folder can have");
+    }
+}
+
 /** Before anything is made, so that they hold for builders of the cluster too. */
 void SetAttributeDefaults(const YamlNode& root)
 {
@@ -267,12 +284,7 @@ void SetAttributeDefaults(const YamlNode& root)
     const YamlNode attributes = root.Get("attributes");
     for (const auto& key : attributes.GetKeys())
     {
-        const YamlNode value = attributes.Get(key);
-        if (!Config::SetDefaultFailSafe(key, StringValue(value.AsString())))
-        {
-            value.Fail("'" + value.AsString() + "' for " + key,
-                       "an attribute of an ns-3 type and a value that it takes");
-        }
+        SetAttributeDefault(key, attributes.Get(key));
     }
 }
 
@@ -295,6 +307,10 @@ void ApplyOverrides(YamlNode& root, const ScenarioOverrides& overrides)
     {
         root.Set("seed", std::to_string(*overrides.seed));
     }
+    if (overrides.hosts > 0)
+    {
+        root.Set("hosts", std::to_string(overrides.hosts));
+    }
 }
 
 } // namespace
@@ -314,11 +330,10 @@ Scenario ReadScenario(YamlNode root, const ScenarioOverrides& overrides)
     Scenario scenario;
     scenario.file = root.GetLocation().file;
     scenario.name = root.GetString("name", std::filesystem::path(scenario.file).stem().string());
+    CheckName(root, scenario.name);
     scenario.seed = static_cast<uint64_t>(root.GetInteger("seed", 1, 1, MAX_COUNT));
     scenario.fidelity = ParseKey(root, "fidelity", scenario.fidelity, ParseFidelity);
-    const uint32_t hosts = overrides.hosts > 0
-                               ? overrides.hosts
-                               : static_cast<uint32_t>(root.GetInteger("hosts", 0, 1, MAX_COUNT));
+    const auto hosts = static_cast<uint32_t>(root.GetInteger("hosts", 0, 1, MAX_COUNT));
     scenario.cluster = ReadClusterKey(root, hosts);
     if (root.Has("placement"))
     {

@@ -21,6 +21,22 @@ struct YamlNode::Usage
     std::set<std::string> known;
 };
 
+/** Where the nodes of a file come from. */
+struct YamlNode::Source
+{
+    std::string file;              //!< name for messages
+    std::vector<std::string> sets; //!< paths that Set has written
+
+    bool IsSet(const std::string& path) const
+    {
+        return std::any_of(sets.begin(), sets.end(), [&path](const std::string& set) {
+            return path.compare(0, set.size(), set) == 0 &&
+                   (path.size() == set.size() || path[set.size()] == '.' ||
+                    path[set.size()] == '[');
+        });
+    }
+};
+
 namespace
 {
 
@@ -44,9 +60,17 @@ uint32_t LineOf(const YAML::Node& node)
     return node.Mark().is_null() ? 0 : static_cast<uint32_t>(node.Mark().line + 1);
 }
 
+constexpr uint32_t DEEPEST = 100;
+
 /** yaml-cpp keeps the last of two equal keys in silence; a user's typing error must not pass. */
-void RefuseDuplicateKeys(const YAML::Node& node, const std::string& file)
+void RefuseDuplicateKeys(const YAML::Node& node, const std::string& file, uint32_t depth = 0)
 {
+    if (depth > DEEPEST)
+    {
+        throw InputError({file, LineOf(node), ""},
+                         "nodes deeper than " + std::to_string(DEEPEST) + " levels",
+                         "fewer, and no alias inside what it stands for");
+    }
     if (node.IsMap())
     {
         std::set<std::string> seen;
@@ -62,23 +86,23 @@ void RefuseDuplicateKeys(const YAML::Node& node, const std::string& file)
                                  "key '" + entry.first.Scalar() + "' twice",
                                  "each key once");
             }
-            RefuseDuplicateKeys(entry.second, file);
+            RefuseDuplicateKeys(entry.second, file, depth + 1);
         }
     }
     else if (node.IsSequence())
     {
         for (const auto& entry : node)
         {
-            RefuseDuplicateKeys(entry, file);
+            RefuseDuplicateKeys(entry, file, depth + 1);
         }
     }
 }
 
 } // namespace
 
-YamlNode::YamlNode(YAML::Node node, std::shared_ptr<std::string> file, std::string path)
+YamlNode::YamlNode(YAML::Node node, std::shared_ptr<Source> source, std::string path)
     : m_node(std::move(node)),
-      m_file(std::move(file)),
+      m_source(std::move(source)),
       m_path(std::move(path)),
       m_usage(std::make_shared<Usage>())
 {
@@ -102,7 +126,15 @@ YamlNode YamlNode::LoadText(const std::string& text, const std::string& name)
     YAML::Node root;
     try
     {
-        root = YAML::Load(text);
+        const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+        if (documents.size() > 1)
+        {
+            throw InputError({name, LineOf(documents[1]), ""}, "a second YAML document", "one");
+        }
+        if (!documents.empty())
+        {
+            root.reset(documents.front());
+        }
     }
     catch (const YAML::Exception& error)
     {
@@ -115,7 +147,7 @@ YamlNode YamlNode::LoadText(const std::string& text, const std::string& name)
         throw InputError({name, 0, ""}, "an empty file", "YAML");
     }
     RefuseDuplicateKeys(root, name);
-    return YamlNode(root, std::make_shared<std::string>(name), "");
+    return YamlNode(root, std::make_shared<Source>(Source{name, {}}), "");
 }
 
 bool YamlNode::IsMap() const
@@ -135,7 +167,11 @@ bool YamlNode::IsScalar() const
 
 SourceLocation YamlNode::GetLocation() const
 {
-    return {*m_file, LineOf(m_node), m_path};
+    if (m_source->IsSet(m_path))
+    {
+        return {"--set", 0, m_path};
+    }
+    return {m_source->file, LineOf(m_node), m_path};
 }
 
 void YamlNode::Fail(const std::string& found, const std::string& expected) const
@@ -174,7 +210,7 @@ YamlNode YamlNode::Get(const std::string& key) const
         Fail("no key '" + key + "'", "one");
     }
     const YAML::Node& constant = m_node;
-    return YamlNode(constant[key], m_file, m_path.empty() ? key : m_path + "." + key);
+    return YamlNode(constant[key], m_source, m_path.empty() ? key : m_path + "." + key);
 }
 
 std::vector<YamlNode> YamlNode::GetEntries() const
@@ -184,7 +220,7 @@ std::vector<YamlNode> YamlNode::GetEntries() const
     for (size_t i = 0; i < m_node.size(); ++i)
     {
         const YAML::Node& constant = m_node;
-        entries.push_back(YamlNode(constant[i], m_file, m_path + "[" + std::to_string(i) + "]"));
+        entries.push_back(YamlNode(constant[i], m_source, m_path + "[" + std::to_string(i) + "]"));
     }
     return entries;
 }
@@ -212,8 +248,12 @@ void YamlNode::RefuseUnknownKeys() const
             {
                 known += (known.empty() ? "" : ", ") + key;
             }
-            throw InputError({*m_file, LineOf(entry.first), m_path},
-                             "unknown key '" + entry.first.Scalar() + "'",
+            const std::string name = entry.first.Scalar();
+            const std::string path = m_path.empty() ? name : m_path + "." + name;
+            throw InputError(m_source->IsSet(path)
+                                 ? SourceLocation{"--set", 0, path}
+                                 : SourceLocation{m_source->file, LineOf(entry.first), m_path},
+                             "unknown key '" + name + "'",
                              "one of " + known);
         }
     }
@@ -361,6 +401,7 @@ void YamlNode::Set(const std::string& path, const std::string& value)
         at.reset(next);
     }
     at[parts.back()] = parsed;
+    m_source->sets.push_back(path);
 }
 
 std::string YamlNode::ResolvePath(const std::string& path) const
@@ -370,7 +411,9 @@ std::string YamlNode::ResolvePath(const std::string& path) const
     {
         return path;
     }
-    return (std::filesystem::path(*m_file).parent_path() / given).lexically_normal().string();
+    return (std::filesystem::path(m_source->file).parent_path() / given)
+        .lexically_normal()
+        .string();
 }
 
 } // namespace echo

@@ -97,12 +97,13 @@ class YamlNode
 
   private:
     struct Usage;
-    YamlNode(YAML::Node node, std::shared_ptr<std::string> file, std::string path);
+    struct Source;
+    YamlNode(YAML::Node node, std::shared_ptr<Source> source, std::string path);
 
     YAML::Node m_node;
-    std::shared_ptr<std::string> m_file; //!< file name for messages
-    std::string m_path;                  //!< key path
-    std::shared_ptr<Usage> m_usage;      //!< keys read so far
+    std::shared_ptr<Source> m_source; //!< of messages
+    std::string m_path;               //!< key path
+    std::shared_ptr<Usage> m_usage;   //!< keys read so far
 };
 
 } // namespace echo

@@ -2,6 +2,7 @@
 #include "echo-analytical-backend.h"
 
 #include "ns3/abort.h"
+#include "ns3/echo-time-limit.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 
@@ -55,6 +56,7 @@ void AnalyticalBackend::DoStart(const InstancePtr& instance)
     const Time duration = cost.GetTotal();
     NS_LOG_INFO("collective " << instance->id << " takes " << duration.As(Time::US));
     NS_ABORT_MSG_IF(duration.IsStrictlyNegative(), "a cost model estimated a negative time");
+    WithinClock(Simulator::Now() + WithinClock(duration));
     ++m_started;
     CollectiveRecord& record = instance->record;
     record.estimate = duration;

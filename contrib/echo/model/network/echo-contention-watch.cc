@@ -14,7 +14,7 @@ void ContentionWatch::SetRouter(Ptr<Router> router)
 std::vector<ContentionWatch::InstancePtr> ContentionWatch::Begin(const InstancePtr& instance)
 {
     std::vector<InstancePtr> contended;
-    if (!HasRouter() || instance->plan.layout->GetHosts() == 1)
+    if (!HasRouter())
     {
         return contended;
     }

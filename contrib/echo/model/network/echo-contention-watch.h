@@ -17,8 +17,9 @@ namespace echo
 {
 
 /**
- * Fills what a record says of links: marks instances `contended` that share fabric links which they
- * together ask for more than the links have, and finds their link utilisation.
+ * Fills what a record says of links: marks instances `contended` that share links, inside hosts or
+ * between them, which they together ask for more than the links have, and finds their link
+ * utilisation.
  */
 class ContentionWatch
 {
@@ -67,7 +68,7 @@ class ContentionWatch
   private:
     FootprintCache m_footprints;
     FootprintTracker m_tracker;
-    std::map<CollectiveId, InstancePtr> m_active; //!< with a footprint on the fabric
+    std::map<CollectiveId, InstancePtr> m_active; //!< on links now
     uint64_t m_contended{0};                      //!< instances marked
     std::string m_first;                          //!< of them, described
 };

@@ -3,6 +3,7 @@
 
 #include "ns3/assert.h"
 #include "ns3/double.h"
+#include "ns3/echo-time-limit.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 
@@ -187,6 +188,7 @@ void FlowNetwork::ScheduleWake()
     {
         return; // an early wake finds nothing to do and asks again
     }
+    WithinClock(PicoSeconds(time));
     m_wake.Cancel();
     m_wakeTime = time;
     m_wake = Simulator::Schedule(PicoSeconds(time - NowPs()), &FlowNetwork::Wake, this);

@@ -15,7 +15,7 @@ namespace echo
 {
 
 /**
- * Who uses which fabric links now, and who thereby slows whom: instances that share a link whose
+ * Who uses which links now, and who thereby slows whom: instances that share a link whose
  * demand, added up over all active instances, exceeds its rate. An instance alone is never
  * contended, however much it asks for: that is its algorithm's own doing.
  */
@@ -32,7 +32,7 @@ class FootprintTracker
     /** The instance is done. Unknown ids are ignored. */
     void Remove(CollectiveId id);
 
-    /** @return instances that share any fabric link with @p id, sorted, without @p id */
+    /** @return instances that share any link with @p id, sorted, without @p id */
     std::vector<CollectiveId> GetSharing(CollectiveId id) const;
 
     uint32_t GetActiveCount() const

@@ -48,6 +48,27 @@ void AddDemand(const std::vector<Way>& ways,
     }
 }
 
+void AddDemandInside(const std::map<PortId, uint64_t>& bytes,
+                     const Topology& topology,
+                     std::map<PortId, double>& demand)
+{
+    const auto secondsOn = [&topology](PortId port, uint64_t sent) {
+        return static_cast<double>(sent) / BytesPerSecond(topology.RateOf(port));
+    };
+    double longest = 0;
+    for (const auto& [port, sent] : bytes)
+    {
+        longest = std::max(longest, secondsOn(port, sent));
+    }
+    for (const auto& [port, sent] : bytes)
+    {
+        if (!topology.IsFabricLink(Topology::LinkOf(port)) && sent > 0)
+        {
+            demand[port] = secondsOn(port, sent) / longest;
+        }
+    }
+}
+
 } // namespace
 
 Footprint MakeFootprint(const CollectivePlan& plan,
@@ -86,6 +107,7 @@ Footprint MakeFootprint(const CollectivePlan& plan,
         }
     }
     AddDemand(ways, leaving, entering, topology, demand);
+    AddDemandInside(bytes, topology, demand);
     Footprint footprint;
     footprint.bytes.assign(bytes.begin(), bytes.end());
     footprint.demand.assign(demand.begin(), demand.end());

@@ -27,9 +27,10 @@ struct Footprint
     /// Bytes of the whole collective on each directed link, sorted by port.
     std::vector<std::pair<PortId, uint64_t>> bytes;
     /**
-     * Fabric only, sorted by port: the largest part of a link's rate that the instance can ask
-     * for. Each connection asks for the least rate on its path, connections that leave or enter
-     * one NIC together for no more than the NIC has.
+     * Sorted by port: the largest part of a link's rate that the instance can ask for. Between
+     * hosts each connection asks for the least rate on its path, connections that leave or enter
+     * one NIC together for no more than the NIC has. Inside hosts a link is asked for what its
+     * bytes take of the time that the instance's busiest link needs.
      */
     std::vector<std::pair<PortId, double>> demand;
 };

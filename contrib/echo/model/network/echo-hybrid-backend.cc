@@ -37,6 +37,12 @@ void HybridBackend::SetRouter(Ptr<Router> router)
     m_router = router;
 }
 
+void HybridBackend::SetCostModels(Ptr<CostModel> whole, Ptr<CostModel> network)
+{
+    m_whole = whole;
+    m_network = network;
+}
+
 void HybridBackend::AddBackend(Fidelity fidelity, Ptr<CollectiveBackend> backend)
 {
     m_backends[fidelity] = backend;
@@ -78,6 +84,8 @@ void HybridBackend::DoDispose()
     m_watch.Clear();
     m_policy = nullptr;
     m_router = nullptr;
+    m_whole = nullptr;
+    m_network = nullptr;
     CollectiveBackend::DoDispose();
 }
 
@@ -102,7 +110,24 @@ void HybridBackend::DoStart(const InstancePtr& instance)
     {
         m_watch.AddLoad(instance->plan);
     }
-    backend->second->Start(instance);
+    const Time outside =
+        fidelity == Fidelity::ANALYTICAL ? Time() : GetTimeOutsideNetwork(instance->plan);
+    if (outside.IsZero())
+    {
+        backend->second->Start(instance);
+        return;
+    }
+    Simulator::Schedule(outside, [child = backend->second, instance] { child->Start(instance); });
+}
+
+Time HybridBackend::GetTimeOutsideNetwork(const CollectivePlan& plan) const
+{
+    if (!m_whole || !m_network)
+    {
+        return Time();
+    }
+    const Time whole = m_whole->Estimate(plan).GetTotal();
+    return Max(Time(), whole - m_network->Estimate(plan).GetTotal());
 }
 
 void HybridBackend::MarkUncoupled(const std::vector<InstancePtr>& contended)
@@ -111,10 +136,9 @@ void HybridBackend::MarkUncoupled(const std::vector<InstancePtr>& contended)
     {
         return;
     }
-    // Coupled only if one model of the network serves them all: estimates do not see each other.
+    // Estimates do not see each other either, but that is what `contended` says of them.
     const Fidelity first = contended.front()->record.fidelity;
     const bool coupled =
-        first != Fidelity::ANALYTICAL &&
         std::all_of(contended.begin(), contended.end(), [first](const InstancePtr& instance) {
             return instance->record.fidelity == first;
         });

@@ -6,6 +6,8 @@
 #include "echo-contention-watch.h"
 #include "echo-fidelity-policy.h"
 
+#include "ns3/echo-cost-model.h"
+
 #include <map>
 #include <set>
 
@@ -28,6 +30,13 @@ class HybridBackend : public CollectiveBackend
     void SetPolicy(Ptr<FidelityPolicy> policy);
     /** For footprints; the same router as the models of the network use. */
     void SetRouter(Ptr<Router> router);
+    /**
+     * With both, what the flow and packet levels leave out (launch, protocol, reduction) delays
+     * their transfers, so that an instance that meets others is not faster than it is alone.
+     * @param whole gives the time of an instance alone, as calibrated
+     * @param network gives the part that the network's models simulate
+     */
+    void SetCostModels(Ptr<CostModel> whole, Ptr<CostModel> network);
     /** Adds the back end that serves a fidelity; it is prepared already, without a sink. */
     void AddBackend(Fidelity fidelity, Ptr<CollectiveBackend> backend);
 
@@ -47,14 +56,17 @@ class HybridBackend : public CollectiveBackend
     void DoPrepare() override;
     void DoStart(const InstancePtr& instance) override;
     void DoMemberDone(const InstancePtr& instance) override;
+    Time GetTimeOutsideNetwork(const CollectivePlan& plan) const;
     void MarkUncoupled(const std::vector<InstancePtr>& contended);
 
     Ptr<FidelityPolicy> m_policy;                          //!< decides
     std::map<Fidelity, Ptr<CollectiveBackend>> m_backends; //!< serve
     Ptr<Router> m_router;                                  //!< for footprints
-    ContentionWatch m_watch;                               //!< over all models
-    std::set<InstanceKey> m_contended;                     //!< so far
-    double m_contendedBytes{0};                            //!< of these, over fabric links
+    Ptr<CostModel> m_whole;                                //!< may be null, as the next
+    Ptr<CostModel> m_network;
+    ContentionWatch m_watch;           //!< over all models
+    std::set<InstanceKey> m_contended; //!< so far
+    double m_contendedBytes{0};        //!< of these, over fabric links
 };
 
 } // namespace echo

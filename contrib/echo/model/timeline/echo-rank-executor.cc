@@ -2,6 +2,7 @@
 #include "echo-rank-executor.h"
 
 #include "ns3/assert.h"
+#include "ns3/echo-time-limit.h"
 #include "ns3/event-impl.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
@@ -166,6 +167,7 @@ bool RankExecutor::IssueTimed(uint32_t index, OperatorId id, const Operator& op)
     Stream& stream = m_streams[index];
     const Time now = stream.start;
     stream.alone = m_context.compute->GetDuration(op, m_rank);
+    WithinClock(Max(stream.alone, now + stream.alone));
     NS_ASSERT_MSG(!stream.alone.IsStrictlyNegative(), "a compute model gave a negative time");
     if (stream.alone.IsZero())
     {

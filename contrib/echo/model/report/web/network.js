@@ -20,10 +20,10 @@ Echo.network = (() => {
   const counts = layers.map((_, layer) => nodes.filter((n) => n[1] === layer).length);
   const seen = layers.map(() => 0);
   const spots = nodes.map(([label, layer]) => ({ label, layer, x: (seen[layer]++ + 0.5) / counts[layer], y: layer }));
-  /** The load at the end of the colour scale: 100 %, or less where all loads are low. */
+  /** The load at the end of the colour scale: 100 %, or the largest where that is far off. */
   const largest = () => {
     const most = Math.max(...edges.map(measure.get));
-    return measure.share ? (most >= 0.25 || most === 0 ? 1 : 2 * most) : Math.max(1, most);
+    return measure.share ? ((most >= 0.25 && most <= 1) || most === 0 ? 1 : most) : Math.max(1, most);
   };
 
   const pixel = (chart, spot) => [chart.scales.x.getPixelForValue(spot.x), chart.scales.y.getPixelForValue(spot.y)];

@@ -33,6 +33,26 @@ Echo.timeline = (() => {
   const kindsShown = KINDS.filter((k) => lanes.some((l) => l.kind === k));
   const isCommunication = (kind) => !['compute', 'copy', 'host'].includes(kind);
 
+  /** Streams of one kind that are busy at the same time stand below one another: tracks by kind. */
+  const tracks = Object.fromEntries(kindsShown.map((k) => [k, 1]));
+  const overlap = (list) => {
+    const spans = list.flatMap((l) => l.start.map((start, i) => [start, l.end[i], l.stream])).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+    const ends = new Map();
+    return spans.some(([start, end, stream]) => {
+      const clash = [...ends].some(([other, until]) => other !== stream && until > start);
+      ends.set(stream, Math.max(end, ends.get(stream) || 0));
+      return clash;
+    });
+  };
+  for (const row of ranks) {
+    for (const kind of kindsShown) {
+      const own = row.lanes.filter((l) => l.kind === kind);
+      const streams = [...new Set(own.map((l) => l.stream))].sort((a, b) => a - b);
+      own.forEach((l) => { l.track = streams.indexOf(l.stream); });
+      if (streams.length > tracks[kind] && overlap(own)) tracks[kind] = streams.length;
+    }
+  }
+
   let shown = ranks; // those in the chart now
   let view = [0, Math.max(stepUs, unit)];
   const whole = view;
@@ -40,15 +60,15 @@ Echo.timeline = (() => {
   const AXIS = 37; // and the padding above
 
   const rowHeight = () => Math.min(Math.max(Math.floor(720 / Math.max(shown.length, 1)), 5), 64);
-  /** Where a kind stands in a row of height h: [offset, height], or null if there is no room. */
-  const place = (kind, h, kinds) => {
+  /** Where a lane stands in a row of height h: [offset, height], or null if there is no room. */
+  const place = ({ kind, track }, h, kinds) => {
     const inner = h >= 12 ? h - 3 : h - (h > 6 ? 1 : 0.5);
-    if (h < 30) {
-      if (kind === 'host') return null;
-      return isCommunication(kind) ? [inner * 0.55, inner * 0.45] : [0, inner * 0.55];
-    }
+    if (h < 30 && kind === 'host') return null;
     const i = kinds.indexOf(kind);
-    return [inner * i / kinds.length, inner / kinds.length - (inner / kinds.length > 6 ? 1 : 0)];
+    const [top, height] = h < 30 ? (isCommunication(kind) ? [inner * 0.55, inner * 0.45] : [0, inner * 0.55])
+      : [inner * i / kinds.length, inner / kinds.length];
+    const each = height / tracks[kind];
+    return [top + each * (track % tracks[kind]), each - (h >= 30 && each > 6 ? 1 : 0)];
   };
 
   const firstEndingAfter = (lane, t) => {
@@ -183,7 +203,7 @@ Echo.timeline = (() => {
           context.textAlign = 'left';
         }
         for (const lane of [...row.lanes].sort((a, b) => (b.waiting ? 1 : 0) - (a.waiting ? 1 : 0))) {
-          const spot = place(lane.kind, h, kindsShown);
+          const spot = place(lane, h, kindsShown);
           const base = colours[lane.waiting ? 'waiting' : lane.kind];
           if (spot) marks += drawLane(context, lane, top + spot[0], spot[1], scale, lane.waiting && h >= 12 ? hatch : base, rgbOf(base));
         }
@@ -244,7 +264,7 @@ Echo.timeline = (() => {
     const slack = 2 * (view[1] - view[0]) / unit / area.width;
     let best = null;
     for (const lane of shown[r].lanes) {
-      const spot = place(lane.kind, h, kindsShown);
+      const spot = place(lane, h, kindsShown);
       if (!spot || y - r * h < spot[0] - 0.5 || y - r * h > spot[0] + spot[1] + 0.5) continue;
       for (let i = firstEndingAfter(lane, t - slack); i < lane.start.length && lane.start[i] <= t + slack; ++i) {
         const distance = Math.max(0, lane.start[i] - t, t - lane.end[i]) + (lane.waiting ? slack / 10 : 0);

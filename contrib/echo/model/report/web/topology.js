@@ -5,7 +5,7 @@
   const { data, byId, make } = Echo;
   byId('title').textContent = data.title;
   byId('cards').replaceChildren(...data.facts.map(([label, value]) => make('div', { class: 'card' },
-    make('div', { class: 'label' }, label), make('div', { class: 'value' }, value))));
+    make('div', { class: 'label' }, label), make('div', { class: value.length > 12 ? 'value long' : 'value' }, value))));
   Echo.network.addPlain();
   byId('tables').replaceChildren(...data.tables.map((t) => {
     const table = make('table');

@@ -37,7 +37,11 @@
     },
   }, filter: (item) => item.raw.row !== undefined, displayColors: false };
   const legend = { position: 'bottom', labels: { usePointStyle: true, filter: (item) => item.text !== undefined && item.text !== '' } };
-  const decades = (get) => (value) => { const l = Math.log10(value); return Math.abs(l - Math.round(l)) < 1e-6 ? get(value) : null; };
+  /** Labels a logarithmic axis at 1, or at 1, 2 and 5 of each decade where it spans few. */
+  const decades = (get, low, high) => (value) => {
+    const first = Math.round(value / 10 ** Math.floor(Math.log10(value) + 1e-9));
+    return (high / low < 200 ? [1, 2, 5] : [1]).includes(first) ? get(value) : null;
+  };
 
   const addScatter = () => Echo.addChart(() => {
     const canvas = byId('scatter-chart').querySelector('canvas');
@@ -47,7 +51,7 @@
     const line = (factor, extra) => ({ type: 'line', label: '', data: [{ x: low, y: low * factor }, { x: high, y: high * factor }], pointRadius: 0, pointHitRadius: 0, borderWidth: 0, ...extra });
     const band = (share) => ({ fill: '+1', backgroundColor: fade('accent', share) });
     Echo.countMarks(canvas, sets.reduce((n, s) => n + s.data.length, 0));
-    const scale = (title) => ({ type: 'logarithmic', min: low, max: high, title: { display: true, text: title }, ticks: { callback: decades((x) => formatTime(x)), maxRotation: 0 } });
+    const scale = (title) => ({ type: 'logarithmic', min: low, max: high, title: { display: true, text: title }, ticks: { callback: decades((x) => formatTime(x), low, high), maxRotation: 0 } });
     return new Chart(canvas, {
       type: 'scatter',
       data: { datasets: [...sets.filter((s) => s.data.length > 0), line(1, { borderWidth: 1, borderColor: colour('muted') }),
