@@ -282,6 +282,7 @@ TEST_F(ReportFilesTest, SummaryHasTheKeysThatToolsRelyOn)
                             "by_fidelity",
                             "slowdown_us",
                             "congestion_control",
+                            "estimator_profile",
                             "fingerprint",
                             "warnings"})
     {

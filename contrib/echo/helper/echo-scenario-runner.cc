@@ -12,6 +12,7 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace ns3
 {
@@ -231,6 +232,13 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
                          " communications but none moved a byte");
     }
     AddCounters(helper.GetTotals(), run);
+    if ((fidelity == Fidelity::ANALYTICAL || fidelity == Fidelity::HYBRID) &&
+        m_scenario.measuredTransfers.empty())
+    {
+        run.profile = m_scenario.profile.empty()
+                          ? "derived"
+                          : std::filesystem::path(m_scenario.profile).stem().string();
+    }
     run.wireBytes = totals.wireBytes;
     run.events = Simulator::GetEventCount();
     run.warnings = m_warnings;

@@ -132,6 +132,7 @@ struct RunRecord
     uint32_t hosts{0};
     Time stepTime; //!< latest end less earliest start over all ranks
     std::string congestionControl;
+    std::string profile; //!< of estimates; "derived": of link rates; empty: nothing estimated
     std::vector<std::string> warnings;
     uint64_t packets{0};
     uint64_t packetHops{0};

@@ -158,6 +158,11 @@ std::string FormatNetwork(const RunSummary& s)
     {
         text += "; congestion control: " + s.run.congestionControl;
     }
+    if (!s.run.profile.empty())
+    {
+        text += s.run.profile == "derived" ? "; estimates derived from link rates and delays"
+                                           : "; estimates: profile " + s.run.profile;
+    }
     return text + "\n";
 }
 

@@ -16,7 +16,8 @@
   const addHead = () => {
     byId('title').textContent = s.scenario || 'Run';
     byId('subtitle').textContent = [`${plural(s.ranks, 'rank')} on ${plural(s.hosts, 'host')}`, data.cluster, `${s.fidelity} fidelity`,
-      s.congestion_control && `congestion control ${s.congestion_control}`, `seed ${s.seed}`].filter(Boolean).join(' \u00b7 ');
+      s.congestion_control && `congestion control ${s.congestion_control}`,
+      s.estimator_profile && `estimates ${s.estimator_profile === 'derived' ? 'derived from links' : `by profile ${s.estimator_profile}`}`, `seed ${s.seed}`].filter(Boolean).join(' \u00b7 ');
     const served = Object.entries(s.by_fidelity).filter(([, n]) => n > 0).map(([f, n]) => `${formatCount(n)} ${f}`).join(', ');
     const overlapped = s.communication_us > 0 ? 1 - s.exposed_communication_us / s.communication_us : 0;
     const cards = [
