@@ -55,13 +55,12 @@ class FileSet
 
 void FileSet::Add(const std::string& path)
 {
-    const std::string text = ReadInputFile(path);
-    if (RecognizeTrace(text, path) == TraceFormat::EXECUTION_TRACE)
+    if (RecognizeTrace(path) == TraceFormat::EXECUTION_TRACE)
     {
-        m_executionTraces.push_back(ReadExecutionTrace(text, path));
+        m_executionTraces.push_back(ReadExecutionTrace(path));
         return;
     }
-    KinetoTrace trace = ReadKinetoTrace(text, path);
+    KinetoTrace trace = ReadKinetoTrace(path);
     const bool hasKernels =
         std::any_of(trace.activities.begin(), trace.activities.end(), [](const auto& activity) {
             return activity.kind == GpuActivity::Kind::KERNEL ||

@@ -119,23 +119,24 @@ struct KinetoTrace
 };
 
 /**
- * Reads one profiler file ("traceEvents", or a bare list of events).
+ * Reads one profiler file ("traceEvents", or a bare list of events), of any length: what is kept is
+ * what Echo uses of it.
  * @throws InputError if the text is no JSON, is cut off or is no profiler file
  */
-KinetoTrace ReadKinetoTrace(const std::string& text, const std::string& file);
+KinetoTrace ReadKinetoTrace(const std::string& file);
 
-/** @return whether the text is JSON that holds "traceEvents" or is a list; false: something else */
+/** What a JSON file of PyTorch holds. */
 enum class TraceFormat : uint8_t
 {
-    KINETO,
-    EXECUTION_TRACE,
+    KINETO,          //!< of the profiler
+    EXECUTION_TRACE, //!< of the execution trace observer
 };
 
 /**
  * Tells profiler files from PyTorch execution traces by their keys.
  * @throws InputError if the text is no JSON or neither of the two
  */
-TraceFormat RecognizeTrace(const std::string& text, const std::string& file);
+TraceFormat RecognizeTrace(const std::string& file);
 
 /**
  * @return a decimal number times 10^decimals, further digits dropped; none if it is no number or

@@ -20,17 +20,17 @@ namespace
 
 } // namespace
 
-KinetoTrace ReadKinetoTrace(const std::string& /*text*/, const std::string& file)
+KinetoTrace ReadKinetoTrace(const std::string& file)
 {
     Fail(file);
 }
 
-TraceFormat RecognizeTrace(const std::string& /*text*/, const std::string& file)
+TraceFormat RecognizeTrace(const std::string& file)
 {
     Fail(file);
 }
 
-ExecutionTrace ReadExecutionTrace(const std::string& /*text*/, const std::string& file)
+ExecutionTrace ReadExecutionTrace(const std::string& file)
 {
     Fail(file);
 }
