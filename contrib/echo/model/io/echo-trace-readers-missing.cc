@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Compiled where simdjson is missing; else the readers of traces.
+#include "echo-chakra-trace.h"
 #include "echo-graph-reader.h"
 #include "echo-kineto-trace.h"
 #include "echo-pytorch-et-reader.h"
@@ -31,6 +32,11 @@ TraceFormat RecognizeTrace(const std::string& file)
 }
 
 ExecutionTrace ReadExecutionTrace(const std::string& file)
+{
+    Fail(file);
+}
+
+ChakraJson ReadChakraJson(const std::string& file)
 {
     Fail(file);
 }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-foreign-import.h"
+
+#include "echo-chakra-importer.h"
+
+#include "ns3/echo-error.h"
+
+namespace ns3
+{
+namespace echo
+{
+
+const std::vector<std::string>& GetForeignFormats()
+{
+    static const std::vector<std::string> formats{"chakra"};
+    return formats;
+}
+
+ImportedJob ImportForeign(const std::string& format,
+                          const std::vector<std::string>& paths,
+                          const ForeignOptions& options)
+{
+    if (format == "chakra")
+    {
+        return ImportChakra(paths, {options.groups, options.system});
+    }
+    throw InputError({"", 0, "from"}, "'" + format + "'", "a format that Echo imports");
+}
+
+} // namespace echo
+} // namespace ns3
