@@ -29,6 +29,17 @@ std::string FormatNames()
     return names;
 }
 
+uint32_t Limit(const std::string& option, uint64_t value, uint32_t least, uint32_t most)
+{
+    if (value < least || value > most)
+    {
+        throw InputError({"", 0, option},
+                         std::to_string(value),
+                         std::to_string(least) + " to " + std::to_string(most));
+    }
+    return static_cast<uint32_t>(value);
+}
+
 } // namespace
 
 void ImportCommand::AddOptions(EchoCommandLine& line)
@@ -46,19 +57,28 @@ void ImportCommand::AddOptions(EchoCommandLine& line)
     line.AddFlag("align-clocks",
                  "kineto: shift clocks that differ so that collectives end together",
                  m_kineto.alignClocks);
-    line.AddOption("groups",
-                   "chakra: file of process groups; default: one among the files",
-                   m_foreign.groups);
+    line.AddOption(
+        "groups", "chakra: file of process groups; default: one among the files", m_foreign.groups);
     line.AddOption("system",
                    "chakra: ASTRA-sim's system file, whose roofline times nodes without a time",
                    m_foreign.system);
+    line.AddOption("ranks", "simai, astra-sim: ranks, if the file does not say", m_ranks);
+    line.AddOption("first-dimension",
+                   "simai, astra-sim: size of the network's first dimension, for policies that "
+                   "divide ranks by it",
+                   m_firstDimension);
+    line.AddOption("passes", "simai, astra-sim: training steps", m_passes);
 }
 
 WorkloadGraphPtr ImportCommand::Import() const
 {
     if (m_from != "kineto")
     {
-        const ImportedJob job = ImportForeign(m_from, m_in, m_foreign);
+        ForeignOptions options = m_foreign;
+        options.ranks = Limit("--ranks", m_ranks, 0, 1 << 20);
+        options.firstDimension = Limit("--first-dimension", m_firstDimension, 0, 1 << 20);
+        options.passes = Limit("--passes", m_passes, 1, 1000);
+        const ImportedJob job = ImportForeign(m_from, m_in, options);
         std::cout << job.report;
         return job.graph;
     }

@@ -94,8 +94,6 @@ class Importer
     void CheckRanks();
     void ResolveGroups();
     std::vector<uint32_t> MembersOf(uint32_t rank, const std::string& name, uint32_t& twin) const;
-    std::vector<uint32_t> ResolveDependencies(uint32_t rank);
-    void RefuseCycle(uint32_t rank) const;
     void GiveTimes();
     WorkloadGraphPtr Build();
 
@@ -258,77 +256,12 @@ void Importer::ResolveGroups()
             if (std::find(members.begin(), members.end(), rank) == members.end())
             {
                 throw InputError({trace.file, 0, "process group '" + name + "'"},
-                                 "a group without rank " + std::to_string(rank) +
-                                     ", which uses it",
+                                 "a group without rank " + std::to_string(rank) + ", which uses it",
                                  "one that holds it");
             }
             m_job.groupOf.back().push_back(numberOf(members, twin));
         }
     }
-}
-
-std::vector<uint32_t> Importer::ResolveDependencies(uint32_t rank)
-{
-    ChakraTrace& trace = m_job.traces[rank];
-    std::unordered_map<uint64_t, uint32_t> indexOf; // looked up only
-    for (uint32_t i = 0; i < trace.nodes.size(); ++i)
-    {
-        indexOf.emplace(trace.nodes[i].id, i);
-    }
-    std::vector<uint32_t> resolved;
-    resolved.reserve(trace.dependencies.size());
-    for (ChakraNode& node : trace.nodes)
-    {
-        const uint32_t first = node.firstDependency;
-        node.firstDependency = static_cast<uint32_t>(resolved.size());
-        for (uint32_t k = first; k < first + node.dependencyCount; ++k)
-        {
-            const uint64_t id = trace.dependencies[k];
-            const auto known = indexOf.find(id);
-            if (known != indexOf.end())
-            {
-                resolved.push_back(known->second);
-                continue;
-            }
-            if (id != 0)
-            {
-                throw InputError({trace.file,
-                                  0,
-                                  "node " + std::to_string(node.id) + " '" +
-                                      trace.names[node.name] + "'"},
-                                 "a dependency on node " + std::to_string(id) +
-                                     ", which is not there",
-                                 "a node of the file");
-            }
-            ++m_placeholders;
-        }
-        node.dependencyCount = static_cast<uint32_t>(resolved.size()) - node.firstDependency;
-    }
-    trace.dependencies = {};
-    return resolved;
-}
-
-/** Lets the builder find the cycle and print it. */
-void Importer::RefuseCycle(uint32_t rank) const
-{
-    const ChakraTrace& trace = m_job.traces[rank];
-    ExecutionGraphBuilder builder(trace.file);
-    std::vector<OperatorId> ids;
-    for (const ChakraNode& node : trace.nodes)
-    {
-        const StreamId stream = builder.GetStream(std::to_string(ids.size()));
-        ids.push_back(builder.AddMarker(stream, trace.names[node.name]));
-        builder.SetLine(ids.back(), static_cast<uint32_t>(node.id));
-    }
-    for (size_t i = 0; i < ids.size(); ++i)
-    {
-        const ChakraNode& node = trace.nodes[i];
-        for (uint32_t k = 0; k < node.dependencyCount; ++k)
-        {
-            builder.AddDependency(ids[i], ids[m_dependencies[rank][node.firstDependency + k]]);
-        }
-    }
-    builder.Build();
 }
 
 void Importer::GiveTimes()
@@ -375,7 +308,7 @@ WorkloadGraphPtr Importer::Build()
         ChakraTrace& trace = m_job.traces[rank];
         if (order.nodes[rank].size() < trace.nodes.size())
         {
-            RefuseCycle(rank);
+            RefuseChakraCycle(trace, m_dependencies[rank]);
         }
         for (const ChakraNode& node : trace.nodes)
         {
@@ -415,9 +348,8 @@ ImportedJob Importer::Import(const std::vector<std::string>& paths)
         ChakraJson json = ReadChakraJson(m_options.groups);
         if (!json.isGroups)
         {
-            throw InputError({m_options.groups, 0, ""},
-                             "a trace",
-                             "process groups {\"name\": [ranks]}");
+            throw InputError(
+                {m_options.groups, 0, ""}, "a trace", "process groups {\"name\": [ranks]}");
         }
         AddGroups(m_options.groups, std::move(json.groups));
     }
@@ -434,7 +366,7 @@ ImportedJob Importer::Import(const std::vector<std::string>& paths)
     ResolveGroups();
     for (uint32_t rank = 0; rank < m_job.traces.size(); ++rank)
     {
-        m_dependencies.push_back(ResolveDependencies(rank));
+        m_dependencies.push_back(ResolveChakraDependencies(m_job.traces[rank], m_placeholders));
     }
     GiveTimes();
     m_report.format = "Chakra";

@@ -371,8 +371,7 @@ ChakraJson ReadChakraJson(const std::string& file)
     ChakraJson result;
     static const std::set<std::string> messageKeys{
         "", "version", "attr", "id", "name", "type", "ctrlDeps", "dataDeps"};
-    if (first == "traceEvents" || first == "schema" || first == "schemaVersion" ||
-        first == "nodes")
+    if (first == "traceEvents" || first == "schema" || first == "schemaVersion" || first == "nodes")
     {
         throw InputError({file, 0, ""},
                          "a file of PyTorch (" + first + ")",

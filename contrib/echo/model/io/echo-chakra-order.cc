@@ -79,7 +79,7 @@ class Scheduler
     const std::vector<std::vector<uint32_t>>& m_dependencies;
     const ChakraSpeeds& m_speeds;
     std::vector<RankState> m_ranks;
-    std::map<std::tuple<uint32_t, uint32_t>, uint64_t> m_joined; //!< by group and rank
+    std::map<std::tuple<uint32_t, uint32_t>, uint64_t> m_joined;    //!< by group and rank
     std::map<std::tuple<uint32_t, uint64_t>, Instance> m_instances; //!< by group and number
     std::map<std::tuple<uint32_t, uint32_t, int32_t>, Channel> m_channels;
     std::map<Place, Place> m_receiveOf; //!< by send
@@ -164,12 +164,11 @@ double Scheduler::SecondsOf(const ChakraNode& node) const
     case ChakraNodeType::MEMORY_STORE:
         return node.duration.IsZero()
                    ? std::max(node.operations / m_speeds.operationsPerSecond,
-                              static_cast<double>(node.tensorBytes) /
-                                  m_speeds.memoryBytesPerSecond)
+                              static_cast<double>(node.tensorBytes) / m_speeds.memoryBytesPerSecond)
                    : node.duration.GetSeconds();
     default:
-        return m_speeds.messageSeconds + static_cast<double>(node.communicationBytes) /
-                                             m_speeds.networkBytesPerSecond;
+        return m_speeds.messageSeconds +
+               static_cast<double>(node.communicationBytes) / m_speeds.networkBytesPerSecond;
     }
 }
 

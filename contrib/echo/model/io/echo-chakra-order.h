@@ -39,6 +39,18 @@ struct ChakraOrder
 };
 
 /**
+ * Turns the ids that a trace's nodes wait for into indices; the ids are dropped. Node 0 is a root
+ * placeholder of the format where it is not there.
+ * @param placeholders counts dependencies on it
+ * @return indices, by ChakraNode::firstDependency
+ * @throws InputError for a dependency on any other node that is not there
+ */
+std::vector<uint32_t> ResolveChakraDependencies(ChakraTrace& trace, uint64_t& placeholders);
+
+/** @throws InputError that prints the smallest cycle found, if there is one */
+void RefuseChakraCycle(const ChakraTrace& trace, const std::vector<uint32_t>& dependencies);
+
+/**
  * Chakra orders nodes only by what they wait for; ASTRA-sim issues those that are ready when the
  * GPU is free, lowest id first. Echo's streams have an order, so it is fixed beforehand: by running
  * all ranks with rough durations under that rule (list scheduling). Computations of a rank run one

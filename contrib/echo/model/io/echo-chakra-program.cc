@@ -20,8 +20,12 @@ class ProgramWriter
                   uint32_t rank,
                   const std::vector<uint32_t>& dependencies,
                   std::map<std::string, uint64_t>& ignored)
-        : m_job(job), m_trace(job.traces[rank]), m_rank(rank), m_dependencies(dependencies),
-          m_ignored(ignored), m_done(m_trace.nodes.size())
+        : m_job(job),
+          m_trace(job.traces[rank]),
+          m_rank(rank),
+          m_dependencies(dependencies),
+          m_ignored(ignored),
+          m_done(m_trace.nodes.size())
     {
     }
 
@@ -69,11 +73,10 @@ void ProgramWriter::Reduce(Operators& operators) const
     std::sort(operators.begin(), operators.end(), [&](uint32_t a, uint32_t b) {
         return std::make_pair(streamOf(a), b) < std::make_pair(streamOf(b), a);
     });
-    operators.erase(
-        std::unique(operators.begin(),
-                    operators.end(),
-                    [&](uint32_t a, uint32_t b) { return streamOf(a) == streamOf(b); }),
-        operators.end());
+    operators.erase(std::unique(operators.begin(),
+                                operators.end(),
+                                [&](uint32_t a, uint32_t b) { return streamOf(a) == streamOf(b); }),
+                    operators.end());
 }
 
 ProgramWriter::Operators ProgramWriter::Waited(const ChakraNode& node) const
@@ -95,15 +98,13 @@ uint32_t ProgramWriter::AddCollective(const ChakraNode& node, ProgramDraft::Entr
     CommunicationDescription communication;
     communication.groupSlot = SlotOf(members, group);
     communication.spec.kind = node.kind;
-    communication.spec.bytes =
-        node.kind == CollectiveKind::BARRIER ? 0 : node.communicationBytes;
+    communication.spec.bytes = node.kind == CollectiveKind::BARRIER ? 0 : node.communicationBytes;
     if (node.kind == CollectiveKind::ALL_GATHER)
     {
         communication.spec.bytes *= members.size(); // the file counts what one rank gives
     }
     entry.type = OperatorType::COLLECTIVE;
-    entry.stream =
-        m_program.draft.GetStream("group " + std::to_string(communication.groupSlot));
+    entry.stream = m_program.draft.GetStream("group " + std::to_string(communication.groupSlot));
     entry.communication = m_program.draft.AddCommunication(std::move(communication));
     return m_program.draft.Add(entry);
 }
@@ -149,7 +150,7 @@ uint32_t ProgramWriter::AddOperator(const ChakraNode& node)
         return draft.Add(entry);
     default:
         entry.type = node.isOnCpu ? OperatorType::HOST : OperatorType::COMPUTE;
-        entry.stream = draft.GetStream(node.isOnCpu        ? "cpu"
+        entry.stream = draft.GetStream(node.isOnCpu       ? "cpu"
                                        : node.stream >= 0 ? "gpu " + std::to_string(node.stream)
                                                           : "gpu");
         entry.flops = node.operations;

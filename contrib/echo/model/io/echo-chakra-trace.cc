@@ -86,10 +86,9 @@ ChakraTraceBuilder::ChakraTraceBuilder(const std::string& file)
 
 void ChakraTraceBuilder::Fail(const std::string& found, const std::string& expected) const
 {
-    throw InputError(
-        {m_trace.file, 0, "node " + std::to_string(m_node.id) + " '" + m_name + "'"},
-        found,
-        expected);
+    throw InputError({m_trace.file, 0, "node " + std::to_string(m_node.id) + " '" + m_name + "'"},
+                     found,
+                     expected);
 }
 
 uint32_t ChakraTraceBuilder::IndexOf(const std::string& text,
@@ -157,7 +156,7 @@ uint64_t ChakraTraceBuilder::Count(const Attribute& attribute) const
 {
     if (!attribute.integer || *attribute.integer < 0 || *attribute.integer > LARGEST_SIZE)
     {
-        const std::string found = attribute.integer ? std::to_string(*attribute.integer)
+        const std::string found = attribute.integer  ? std::to_string(*attribute.integer)
                                   : attribute.number ? std::to_string(*attribute.number)
                                                      : "'" + attribute.text + "'";
         Fail(attribute.name + " " + found, "a whole number from 0 to 2^50");
@@ -175,9 +174,10 @@ void ChakraTraceBuilder::SetCollective(const Attribute& attribute)
     const auto kind = KindOf(static_cast<int64_t>(type));
     if (!kind)
     {
-        Fail("comm_type " + std::to_string(type) + (type == 3   ? " (gather)"
-                                                    : type == 4 ? " (scatter)"
-                                                                : ""),
+        Fail("comm_type " + std::to_string(type) +
+                 (type == 3   ? " (gather)"
+                  : type == 4 ? " (scatter)"
+                              : ""),
              "a collective that Echo has: 0 (all-reduce), 1 (reduce), 2 (all-gather), 5 "
              "(broadcast), 6 (all-to-all), 7 or 8 (reduce-scatter), 9 (barrier)");
     }

@@ -2,6 +2,7 @@
 #include "echo-foreign-import.h"
 
 #include "echo-chakra-importer.h"
+#include "echo-layer-importer.h"
 
 #include "ns3/echo-error.h"
 
@@ -12,7 +13,7 @@ namespace echo
 
 const std::vector<std::string>& GetForeignFormats()
 {
-    static const std::vector<std::string> formats{"chakra"};
+    static const std::vector<std::string> formats{"chakra", "simai", "astra-sim"};
     return formats;
 }
 
@@ -23,6 +24,15 @@ ImportedJob ImportForeign(const std::string& format,
     if (format == "chakra")
     {
         return ImportChakra(paths, {options.groups, options.system});
+    }
+    if (format == "simai" || format == "astra-sim")
+    {
+        LayerOptions layers;
+        layers.isGatheredSize = format == "simai";
+        layers.ranks = options.ranks;
+        layers.firstDimension = options.firstDimension;
+        layers.passes = options.passes;
+        return ImportLayers(paths, layers);
     }
     throw InputError({"", 0, "from"}, "'" + format + "'", "a format that Echo imports");
 }

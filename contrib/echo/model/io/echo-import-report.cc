@@ -43,20 +43,29 @@ KernelTime KernelTimeOf(const ExecutionGraph& program)
 
 std::string ImportReport::Finish(const WorkloadGraph& workload, const std::string& file) const
 {
+    bool isEmpty = true;
+    for (uint32_t rank = 0; rank < workload.GetRankCount() && isEmpty; ++rank)
+    {
+        isEmpty = workload.GetProgram(RankId(rank))->GetOperators().empty();
+    }
+    if (isEmpty)
+    {
+        throw InputError({file, 0, ""}, "neither kernels nor communications", "a workload");
+    }
     const WorkloadHealth health(workload);
     const uint64_t kernels = health.GetOperatorCount(OperatorType::COMPUTE) +
                              health.GetOperatorCount(OperatorType::COPY);
     const uint64_t communications = health.GetOperatorCount(OperatorType::COLLECTIVE) +
                                     health.GetOperatorCount(OperatorType::POINT_TO_POINT);
-    if (kernels + communications == 0)
-    {
-        throw InputError({file, 0, ""}, "neither kernels nor communications", "a workload");
-    }
     if (ranks > 1 && communications == 0)
     {
-        throw InputError({file, 0, ""},
-                         "no communication of " + std::to_string(ranks) + " ranks",
-                         "collectives or messages");
+        std::string found = "no communication of " + std::to_string(ranks) + " ranks";
+        for (const auto& [reason, count] : ignored)
+        {
+            found += (&reason == &ignored.begin()->first ? " besides " : ", ") +
+                     std::to_string(count) + " " + reason;
+        }
+        throw InputError({file, 0, ""}, found, "collectives or messages");
     }
     Time least = Time::Max();
     Time most;

@@ -298,13 +298,20 @@ void JsonStream::ReadObject(Visitor& visitor)
     }
 }
 
-void JsonStream::Read(Visitor& visitor)
+/** @return the first byte of the file that is no space */
+char JsonStream::Begin()
 {
     const char first = Peek();
     if (first == '\0' && m_buffer.empty())
     {
         throw InputError({m_file, 0, ""}, "an empty file", "JSON");
     }
+    return first;
+}
+
+void JsonStream::Read(Visitor& visitor)
+{
+    const char first = Begin();
     try
     {
         if (first != '[')
@@ -332,6 +339,7 @@ void JsonStream::Read(Visitor& visitor)
 
 void JsonStream::ReadSequence(Visitor& visitor)
 {
+    Begin();
     while (Peek() != '\0' || !m_buffer.empty())
     {
         if (TakeIf(','))

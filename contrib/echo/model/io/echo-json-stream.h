@@ -62,6 +62,7 @@ class JsonStream
     void ReadSequence(Visitor& visitor);
 
   private:
+    char Begin();
     void ReadObject(Visitor& visitor);
     void ReadElements(Visitor& visitor, const std::string& key);
     void Parse(const std::function<void(json::value)>& body);

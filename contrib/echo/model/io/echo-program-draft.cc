@@ -34,11 +34,8 @@ bool AreEqual(const CommunicationDescription& a, const CommunicationDescription&
                x.tag == y.tag;
     };
     return a.groupSlot == b.groupSlot && Key(a.spec) == Key(b.spec) &&
-           std::equal(a.elements.begin(),
-                      a.elements.end(),
-                      b.elements.begin(),
-                      b.elements.end(),
-                      isSame);
+           std::equal(
+               a.elements.begin(), a.elements.end(), b.elements.begin(), b.elements.end(), isSame);
 }
 
 auto Key(const ProgramDraft::Entry& entry)
@@ -151,8 +148,7 @@ ExecutionGraphPtr ProgramDraft::Build(const std::string& source) const
         switch (entry.type)
         {
         case OperatorType::COMPUTE:
-            id =
-                builder.AddCompute(stream, name, entry.duration, entry.flops, entry.memoryBytes);
+            id = builder.AddCompute(stream, name, entry.duration, entry.flops, entry.memoryBytes);
             break;
         case OperatorType::COPY:
             id = builder.AddCopy(stream, name, entry.duration, entry.memoryBytes);
@@ -163,12 +159,14 @@ ExecutionGraphPtr ProgramDraft::Build(const std::string& source) const
         case OperatorType::MARKER:
             id = builder.AddMarker(stream, name);
             break;
-        case OperatorType::COLLECTIVE: {
+        case OperatorType::COLLECTIVE:
+        {
             const auto& communication = m_communications[entry.communication];
             id = builder.AddCollective(stream, name, communication.groupSlot, communication.spec);
             break;
         }
-        case OperatorType::POINT_TO_POINT: {
+        case OperatorType::POINT_TO_POINT:
+        {
             const auto& communication = m_communications[entry.communication];
             id = builder.AddPointToPoint(
                 stream, name, communication.groupSlot, communication.elements);
