@@ -62,7 +62,8 @@ void ImportCommand::AddOptions(EchoCommandLine& line)
     line.AddOption("system",
                    "chakra: ASTRA-sim's system file, whose roofline times nodes without a time",
                    m_foreign.system);
-    line.AddOption("ranks", "simai, astra-sim: ranks, if the file does not say", m_ranks);
+    line.AddOption(
+        "ranks", "simai, astra-sim, echo-tracer: ranks, if the file does not say", m_ranks);
     line.AddOption("first-dimension",
                    "simai, astra-sim: size of the network's first dimension, for policies that "
                    "divide ranks by it",

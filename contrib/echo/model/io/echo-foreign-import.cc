@@ -3,6 +3,7 @@
 
 #include "echo-chakra-importer.h"
 #include "echo-layer-importer.h"
+#include "echo-tracer-importer.h"
 
 #include "ns3/echo-error.h"
 
@@ -13,7 +14,7 @@ namespace echo
 
 const std::vector<std::string>& GetForeignFormats()
 {
-    static const std::vector<std::string> formats{"chakra", "simai", "astra-sim"};
+    static const std::vector<std::string> formats{"chakra", "simai", "astra-sim", "echo-tracer"};
     return formats;
 }
 
@@ -24,6 +25,10 @@ ImportedJob ImportForeign(const std::string& format,
     if (format == "chakra")
     {
         return ImportChakra(paths, {options.groups, options.system});
+    }
+    if (format == "echo-tracer")
+    {
+        return ImportTracer(paths, options.ranks);
     }
     if (format == "simai" || format == "astra-sim")
     {

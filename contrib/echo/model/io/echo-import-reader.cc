@@ -63,9 +63,12 @@ void ReadForeign(const YamlNode& node, const std::string& format, Scenario& scen
         options.groups = file("groups");
         options.system = file("system");
     }
-    if (format == "simai" || format == "astra-sim")
+    if (format != "chakra")
     {
         options.ranks = static_cast<uint32_t>(node.GetInteger("ranks", 0, 1, 1 << 20));
+    }
+    if (format == "simai" || format == "astra-sim")
+    {
         options.firstDimension =
             static_cast<uint32_t>(node.GetInteger("first_dimension", 0, 1, 1 << 20));
         options.passes = static_cast<uint32_t>(node.GetInteger("passes", 1, 1, 1000));

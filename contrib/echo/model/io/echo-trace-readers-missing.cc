@@ -4,6 +4,7 @@
 #include "echo-graph-reader.h"
 #include "echo-kineto-trace.h"
 #include "echo-pytorch-et-reader.h"
+#include "echo-tracer-graph.h"
 
 namespace ns3
 {
@@ -37,6 +38,11 @@ ExecutionTrace ReadExecutionTrace(const std::string& file)
 }
 
 ChakraJson ReadChakraJson(const std::string& file)
+{
+    Fail(file);
+}
+
+TracerFile ReadTracerFile(const std::string& file)
 {
     Fail(file);
 }
