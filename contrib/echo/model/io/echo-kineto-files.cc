@@ -189,9 +189,9 @@ uint32_t FileSet::FindWorldSize() const
                 least = std::max(least, static_cast<int64_t>(member) + 1);
             }
         };
-        for (const auto& activity : trace.activities)
+        for (const auto& record : trace.records)
         {
-            count(activity.communication);
+            count(record);
         }
         for (const auto& range : trace.ranges)
         {

@@ -330,11 +330,10 @@ void KinetoReader::AddGpuEvent(json::object& event,
     else if (ParseKernelName(name).isCommunication)
     {
         activity.kind = GpuActivity::Kind::COMMUNICATION;
-        activity.communication = std::move(arguments.communication);
-        if (activity.communication.HasSizes())
-        {
-            activity.communication.source = RecordSource::KERNEL;
-        }
+        CommunicationRecord& record = arguments.communication;
+        record.source = record.HasSizes() ? RecordSource::KERNEL : record.source;
+        activity.record = static_cast<uint32_t>(m_trace.records.size());
+        m_trace.records.push_back(std::move(record));
     }
     m_trace.activities.push_back(std::move(activity));
 }
