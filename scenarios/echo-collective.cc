@@ -6,6 +6,7 @@
 #include "ns3/echo-collective-table.h"
 #include "ns3/echo-command-line.h"
 #include "ns3/echo-error.h"
+#include "ns3/echo-foreign-topology.h"
 #include "ns3/echo-scenario-reader.h"
 #include "ns3/echo-units.h"
 #include "ns3/echo-yaml.h"
@@ -102,7 +103,7 @@ int Run(const Options& options)
         throw InputError({}, "no --cluster", "--cluster=FILE.yaml");
     }
     const Cluster cluster =
-        ReadCluster(YamlNode::LoadFile(options.cluster), static_cast<uint32_t>(options.hosts));
+        ReadCluster(LoadCluster(options.cluster), static_cast<uint32_t>(options.hosts));
     const size_t gpus = cluster.topology->GetDevices(DeviceRole::GPU).size();
     const uint32_t ranks =
         options.ranks > 0 ? static_cast<uint32_t>(options.ranks) : static_cast<uint32_t>(gpus);

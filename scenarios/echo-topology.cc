@@ -13,10 +13,19 @@ int main(int argc, char* argv[])
         EchoCommandLine line("./echo topology FILE.yaml: check a cluster; print devices, links, "
                              "placement, paths, bisection bandwidth and oversubscription.");
         uint64_t hosts = 0;
-        line.AddArgument("FILE", "a cluster (doc/formats/cluster.md)", command.file, true);
+        line.AddArgument("FILE",
+                         "a cluster (doc/formats/cluster.md), or a topology file of SimAI, HPCC or "
+                         "ASTRA-sim",
+                         command.file,
+                         true);
+        line.AddOption(
+            "from", "format of the file: auto, echo, simai, hpcc or astra-sim", command.from);
         line.AddHosts(hosts);
         line.AddOption(
-            "out", "folder for topology.json, topology.svg and topology.html", command.out);
+            "out",
+            "folder for topology.json, topology.svg and topology.html, and for cluster.yaml if the "
+            "file is another tool's",
+            command.out);
         line.Parse(argc, argv);
         command.hosts = static_cast<uint32_t>(hosts);
         return command.Run();

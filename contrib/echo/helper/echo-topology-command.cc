@@ -6,6 +6,7 @@
 #include "echo-topology-drawing.h"
 
 #include "ns3/echo-cluster-reader.h"
+#include "ns3/echo-foreign-topology.h"
 #include "ns3/echo-json-writer.h"
 #include "ns3/echo-output-folder.h"
 #include "ns3/echo-shortest-path-router.h"
@@ -119,15 +120,37 @@ void WriteTopology(const Cluster& cluster,
 
 int TopologyCommand::Run() const
 {
-    const Cluster cluster = ReadClusterFile(file, hosts);
+    const TopologyFormat format =
+        from == "auto" ? RecognizeTopology(file) : ParseTopologyFormat(from);
+    const bool isForeign = format != TopologyFormat::ECHO;
+    ForeignTopology foreign;
+    if (isForeign)
+    {
+        foreign = ReadForeignTopology(file, format);
+    }
+    const Cluster cluster = isForeign
+                                ? ReadCluster(YamlNode::LoadText(foreign.ToYaml(), file), hosts)
+                                : ReadClusterFile(file, hosts);
     auto router = CreateObject<ShortestPathRouter>();
     router->Prepare(cluster.topology);
     const TopologyFigures figures = MeasureTopology(*router);
     std::cout << DescribeCluster(cluster, figures);
+    for (const auto& note : foreign.notes)
+    {
+        std::cout << "note: " << note << "\n";
+    }
     if (!out.empty())
     {
         WriteTopology(cluster, figures, out);
-        std::cout << "\nWritten to " << out << ": topology.json, topology.svg, topology.html\n";
+        std::cout << "\nWritten to " << out << ": topology.json, topology.svg, topology.html";
+        if (isForeign)
+        {
+            OutputFolder folder(out);
+            folder.Create("cluster.yaml").Write(foreign.ToYaml());
+            folder.Commit();
+            std::cout << ", cluster.yaml";
+        }
+        std::cout << "\n";
     }
     return 0;
 }

@@ -16,9 +16,10 @@ namespace echo
 /** What `./echo topology` does: read, print, write the folder. */
 struct TopologyCommand
 {
-    std::string file;  //!< the cluster
-    std::string out;   //!< folder for the files of WriteTopology; empty: write nothing
-    uint32_t hosts{0}; //!< instead of the file's number; 0: as the file says
+    std::string file;         //!< the cluster
+    std::string from{"auto"}; //!< format of the file: "auto" or as ParseTopologyFormat
+    std::string out;          //!< folder for the files of WriteTopology; empty: write nothing
+    uint32_t hosts{0};        //!< instead of the file's number; 0: as the file says
 
     /** @return exit code 0. @throws InputError */
     int Run() const;

@@ -2,6 +2,7 @@
 #include "echo-cluster-reader.h"
 
 #include "echo-attribute-reader.h"
+#include "echo-foreign-topology.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/echo-graph-builder.h"
@@ -325,7 +326,7 @@ Cluster ReadCluster(const YamlNode& node, uint32_t hostsOverride)
 
 Cluster ReadClusterFile(const std::string& path, uint32_t hostsOverride)
 {
-    const YamlNode node = YamlNode::LoadFile(path);
+    const YamlNode node = LoadCluster(path);
     node.RequireMap();
     node.Get("echo_cluster");
     return ReadCluster(node, hostsOverride);

@@ -24,7 +24,11 @@ namespace echo
  */
 Cluster ReadCluster(const YamlNode& node, uint32_t hostsOverride = 0);
 
-/** Reads a cluster file. @throws InputError as ReadCluster, and if `echo_cluster` is missing */
+/**
+ * Reads a cluster file, or a topology file of SimAI, HPCC or ASTRA-sim (told apart by what they
+ * hold).
+ * @throws InputError as ReadCluster, and if `echo_cluster` is missing
+ */
 Cluster ReadClusterFile(const std::string& path, uint32_t hostsOverride = 0);
 
 } // namespace echo

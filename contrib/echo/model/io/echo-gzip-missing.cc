@@ -9,7 +9,7 @@ namespace ns3
 namespace echo
 {
 
-std::string DecompressGzip(const std::string& /*bytes*/, const std::string& path)
+std::unique_ptr<ByteSource> OpenGzipFile(const std::string& path)
 {
     throw UnsupportedError(path + ": found a gzipped file, but Echo was built without "
                                   "Boost.Iostreams and zlib: unpack it first");

@@ -4,43 +4,51 @@
 
 #include "ns3/echo-error.h"
 
-#include <boost/iostreams/device/array.hpp>
+#include <boost/iostreams/device/file.hpp>
 #include <boost/iostreams/filter/gzip.hpp>
 #include <boost/iostreams/filtering_stream.hpp>
-#include <cstdint>
-#include <limits>
 
 namespace ns3
 {
 namespace echo
 {
 
-std::string DecompressGzip(const std::string& bytes, const std::string& path)
+namespace
 {
-    // The readers of JSON index 32 bits.
-    const size_t limit = std::numeric_limits<uint32_t>::max();
-    std::string text;
-    try
+
+class GzipFile : public ByteSource
+{
+  public:
+    explicit GzipFile(const std::string& path) : m_path(path)
     {
-        boost::iostreams::filtering_istream in;
-        in.push(boost::iostreams::gzip_decompressor());
-        in.push(boost::iostreams::array_source(bytes.data(), bytes.size()));
-        in.exceptions(std::ios::badbit);
-        std::string block(1 << 20, '\0');
-        while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0)
+        m_in.push(boost::iostreams::gzip_decompressor());
+        m_in.push(boost::iostreams::file_source(path, std::ios::binary));
+        m_in.exceptions(std::ios::badbit);
+    }
+
+    size_t Read(char* to, size_t size) override
+    {
+        try
         {
-            text.append(block, 0, static_cast<size_t>(in.gcount()));
-            if (text.size() >= limit)
-            {
-                throw InputError({path, 0, ""}, "a file of 4 GiB or more", "less");
-            }
+            m_in.read(to, static_cast<std::streamsize>(size));
         }
+        catch (const std::ios_base::failure&) // boost's gzip_error is one
+        {
+            throw InputError({m_path, 0, ""}, "a damaged gzip file", "a whole one");
+        }
+        return static_cast<size_t>(m_in.gcount());
     }
-    catch (const std::ios_base::failure&) // boost's gzip_error is one
-    {
-        throw InputError({path, 0, ""}, "a damaged gzip file", "a whole one");
-    }
-    return text;
+
+  private:
+    std::string m_path; //!< for messages
+    boost::iostreams::filtering_istream m_in;
+};
+
+} // namespace
+
+std::unique_ptr<ByteSource> OpenGzipFile(const std::string& path)
+{
+    return std::make_unique<GzipFile>(path);
 }
 
 } // namespace echo

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-import-reader.h"
 
+#include "echo-foreign-import.h"
 #include "echo-kineto-importer.h"
 
 #include <algorithm>
@@ -30,11 +31,8 @@ std::string OneOf(const YamlNode& node,
     return text;
 }
 
-} // namespace
-
-void ReadImport(const YamlNode& node, Scenario& scenario)
+std::vector<std::string> ReadPaths(const YamlNode& node)
 {
-    OneOf(node, "from", {"kineto"});
     std::vector<std::string> paths;
     const YamlNode path = node.Get("path");
     if (path.IsSequence())
@@ -48,6 +46,42 @@ void ReadImport(const YamlNode& node, Scenario& scenario)
     {
         paths.push_back(node.ResolvePath(path.AsString()));
     }
+    return paths;
+}
+
+/** A workload of another tool than PyTorch's profiler. */
+void ReadForeign(const YamlNode& node, const std::string& format, Scenario& scenario)
+{
+    ForeignOptions options;
+    const std::vector<std::string> paths = ReadPaths(node);
+    auto file = [&node](const char* key) {
+        const std::string name = node.GetString(key, "");
+        return name.empty() ? name : node.ResolvePath(name);
+    };
+    if (format == "chakra")
+    {
+        options.groups = file("groups");
+        options.system = file("system");
+    }
+    if (format != "chakra")
+    {
+        options.ranks = static_cast<uint32_t>(node.GetInteger("ranks", 0, 1, 1 << 20));
+    }
+    if (format == "simai" || format == "astra-sim")
+    {
+        options.firstDimension =
+            static_cast<uint32_t>(node.GetInteger("first_dimension", 0, 1, 1 << 20));
+        options.passes = static_cast<uint32_t>(node.GetInteger("passes", 1, 1, 1000));
+    }
+    node.RefuseUnknownKeys();
+    const ImportedJob job = ImportForeign(format, paths, options);
+    scenario.workload = job.graph;
+    scenario.workloadReport = job.report;
+}
+
+void ReadKineto(const YamlNode& node, Scenario& scenario)
+{
+    const std::vector<std::string> paths = ReadPaths(node);
     KinetoOptions options;
     options.step = node.GetString("step", options.step);
     options.keepGaps = node.GetBool("keep_gaps", options.keepGaps);
@@ -75,6 +109,23 @@ void ReadImport(const YamlNode& node, Scenario& scenario)
     {
         scenario.measuredTransfers.push_back(
             {collective.group, collective.sequence, collective.transfer});
+    }
+}
+
+} // namespace
+
+void ReadImport(const YamlNode& node, Scenario& scenario)
+{
+    std::vector<std::string> formats{"kineto"};
+    formats.insert(formats.end(), GetForeignFormats().begin(), GetForeignFormats().end());
+    const std::string format = OneOf(node, "from", formats);
+    if (format == "kineto")
+    {
+        ReadKineto(node, scenario);
+    }
+    else
+    {
+        ReadForeign(node, format, scenario);
     }
 }
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fnmatch.h>
 #include <fstream>
-#include <sstream>
+#include <limits>
 
 namespace ns3
 {
@@ -49,6 +49,44 @@ size_t AppendFiles(const fs::path& folder, Matches matches, std::vector<std::str
     return found;
 }
 
+class PlainFile : public ByteSource
+{
+  public:
+    explicit PlainFile(const std::string& path) : m_path(path), m_in(path, std::ios::binary)
+    {
+        if (!m_in)
+        {
+            throw InputError({path, 0, ""}, "no readable file", "one");
+        }
+    }
+
+    size_t Read(char* to, size_t size) override
+    {
+        m_in.read(to, static_cast<std::streamsize>(size));
+        if (m_in.bad())
+        {
+            throw InputError(
+                {m_path, 0, ""}, "a file that cannot be read to its end", "a readable file");
+        }
+        return static_cast<size_t>(m_in.gcount());
+    }
+
+    /** @return whether it starts as gzip files do (RFC 1952); nothing has been read yet */
+    bool IsGzip()
+    {
+        char start[2] = {};
+        m_in.read(start, 2);
+        const bool isGzip = m_in.gcount() == 2 && start[0] == '\x1f' && start[1] == '\x8b';
+        m_in.clear();
+        m_in.seekg(0);
+        return isGzip;
+    }
+
+  private:
+    std::string m_path; //!< for messages
+    std::ifstream m_in;
+};
+
 std::string Join(const std::vector<std::string>& words)
 {
     std::string text;
@@ -61,27 +99,37 @@ std::string Join(const std::vector<std::string>& words)
 
 } // namespace
 
-bool IsGzip(const std::string& bytes)
+std::unique_ptr<ByteSource> OpenInputFile(const std::string& path)
 {
-    return bytes.size() >= 2 && bytes[0] == '\x1f' && bytes[1] == '\x8b';
+    std::error_code ignored;
+    auto file = std::make_unique<PlainFile>(path);
+    if (fs::is_directory(path, ignored))
+    {
+        throw InputError({path, 0, ""}, "no readable file", "one");
+    }
+    if (file->IsGzip())
+    {
+        return OpenGzipFile(path);
+    }
+    return file;
 }
 
 std::string ReadInputFile(const std::string& path)
 {
-    std::error_code ignored;
-    std::ifstream in(path, std::ios::binary);
-    if (!in || fs::is_directory(path, ignored))
+    // The readers of JSON index 32 bits.
+    const size_t limit = std::numeric_limits<uint32_t>::max();
+    const std::unique_ptr<ByteSource> source = OpenInputFile(path);
+    std::string text;
+    std::string block(1 << 20, '\0');
+    while (const size_t read = source->Read(block.data(), block.size()))
     {
-        throw InputError({path, 0, ""}, "no readable file", "one");
+        text.append(block, 0, read);
+        if (text.size() >= limit)
+        {
+            throw InputError({path, 0, ""}, "a file of 4 GiB or more", "less");
+        }
     }
-    std::ostringstream text;
-    text << in.rdbuf();
-    if (in.bad())
-    {
-        throw InputError({path, 0, ""}, "a file that cannot be read to its end", "a readable file");
-    }
-    std::string bytes = std::move(text).str();
-    return IsGzip(bytes) ? DecompressGzip(bytes, path) : bytes;
+    return text;
 }
 
 std::vector<std::string> FindInputFiles(const std::vector<std::string>& paths,

@@ -2,6 +2,7 @@
 #ifndef ECHO_INPUT_FILE_H
 #define ECHO_INPUT_FILE_H
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,10 +11,29 @@ namespace ns3
 namespace echo
 {
 
+/** Bytes of a file, from front to back. */
+class ByteSource
+{
+  public:
+    virtual ~ByteSource() = default;
+    /**
+     * Reads up to @p size bytes; @return how many, 0 at the end
+     * @throws InputError if the file cannot be read or is a damaged gzip file
+     */
+    virtual size_t Read(char* to, size_t size) = 0;
+};
+
 /**
- * @return the contents of a plain or gzipped file (told apart by the first bytes, not the name)
- * @throws InputError if the file cannot be read, is a damaged gzip file or holds 4 GiB or more
+ * Opens a plain or gzipped file (told apart by the first bytes, not the name).
+ * @throws InputError if the file cannot be read
  * @throws UnsupportedError if it is gzipped and Echo was built without Boost.Iostreams
+ */
+std::unique_ptr<ByteSource> OpenInputFile(const std::string& path);
+
+/**
+ * @return the contents of a plain or gzipped file
+ * @throws InputError as OpenInputFile(), or if it holds 4 GiB or more
+ * @throws UnsupportedError as OpenInputFile()
  */
 std::string ReadInputFile(const std::string& path);
 
@@ -27,14 +47,11 @@ std::string ReadInputFile(const std::string& path);
 std::vector<std::string> FindInputFiles(const std::vector<std::string>& paths,
                                         const std::vector<std::string>& endings);
 
-/** @return whether the text starts as gzip files do (RFC 1952) */
-bool IsGzip(const std::string& bytes);
-
 /**
- * @return the decompressed text
- * @throws InputError, UnsupportedError as ReadInputFile()
+ * @return the decompressed bytes of a gzip file
+ * @throws InputError, UnsupportedError as OpenInputFile()
  */
-std::string DecompressGzip(const std::string& bytes, const std::string& path);
+std::unique_ptr<ByteSource> OpenGzipFile(const std::string& path);
 
 } // namespace echo
 } // namespace ns3

@@ -55,13 +55,12 @@ class FileSet
 
 void FileSet::Add(const std::string& path)
 {
-    const std::string text = ReadInputFile(path);
-    if (RecognizeTrace(text, path) == TraceFormat::EXECUTION_TRACE)
+    if (RecognizeTrace(path) == TraceFormat::EXECUTION_TRACE)
     {
-        m_executionTraces.push_back(ReadExecutionTrace(text, path));
+        m_executionTraces.push_back(ReadExecutionTrace(path));
         return;
     }
-    KinetoTrace trace = ReadKinetoTrace(text, path);
+    KinetoTrace trace = ReadKinetoTrace(path);
     const bool hasKernels =
         std::any_of(trace.activities.begin(), trace.activities.end(), [](const auto& activity) {
             return activity.kind == GpuActivity::Kind::KERNEL ||
@@ -190,9 +189,9 @@ uint32_t FileSet::FindWorldSize() const
                 least = std::max(least, static_cast<int64_t>(member) + 1);
             }
         };
-        for (const auto& activity : trace.activities)
+        for (const auto& record : trace.records)
         {
-            count(activity.communication);
+            count(record);
         }
         for (const auto& range : trace.ranges)
         {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Compiled where simdjson is there; else echo-trace-readers-missing.cc.
+#include "echo-json-stream.h"
 #include "echo-kineto-event.h"
 
 namespace ns3
@@ -62,32 +63,52 @@ void ReadDevices(json::array devices, KinetoTrace& trace)
     }
 }
 
-TraceFormat RecognizeTrace(const std::string& text, const std::string& file)
+namespace
 {
+
+/** Looks for the member that tells formats apart and reads no further. */
+class FormatFinder : public JsonStream::Visitor
+{
+  public:
+    JsonStream::Treatment Choose(std::string_view key) override
+    {
+        if (key.empty() || key == "traceEvents" || key == "nodes")
+        {
+            format = key == "nodes" ? TraceFormat::EXECUTION_TRACE : TraceFormat::KINETO;
+            return JsonStream::Treatment::STOP;
+        }
+        return JsonStream::Treatment::SKIP;
+    }
+
+    void OnField(std::string_view /*key*/, json::value /*value*/) override
+    {
+    }
+
+    void OnElements(std::string_view /*key*/, json::array /*elements*/) override
+    {
+    }
+
+    void OnObject(json::object /*object*/) override
+    {
+    }
+
     std::optional<TraceFormat> format;
-    ScanJson(text, file, [&format](json::document& document) {
-        if (document.type() == json::json_type::array)
-        {
-            format = TraceFormat::KINETO;
-            return;
-        }
-        for (json::field field : document.get_object())
-        {
-            const std::string_view key = field.unescaped_key();
-            if (key == "traceEvents" || key == "nodes")
-            {
-                format = key == "nodes" ? TraceFormat::EXECUTION_TRACE : TraceFormat::KINETO;
-                return;
-            }
-        }
-    });
-    if (!format)
+};
+
+} // namespace
+
+TraceFormat RecognizeTrace(const std::string& file)
+{
+    const std::unique_ptr<ByteSource> source = OpenInputFile(file);
+    FormatFinder finder;
+    JsonStream(*source, file).Read(finder);
+    if (!finder.format)
     {
         throw InputError({file, 0, ""},
                          "JSON with neither 'traceEvents' nor 'nodes'",
                          "a file of PyTorch's profiler or a PyTorch execution trace");
     }
-    return *format;
+    return *finder.format;
 }
 
 } // namespace echo

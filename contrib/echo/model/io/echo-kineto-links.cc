@@ -207,7 +207,7 @@ CommunicationRecord Linker::Merge(uint32_t activity, uint32_t range, uint32_t an
     std::vector<const CommunicationRecord*> sources;
     if (activity != KINETO_NONE)
     {
-        sources.push_back(&m_trace.activities[activity].communication);
+        sources.push_back(&m_trace.records[m_trace.activities[activity].record]);
     }
     if (range != KINETO_NONE)
     {

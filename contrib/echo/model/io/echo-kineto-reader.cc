@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Compiled where simdjson is there; else echo-trace-readers-missing.cc.
+#include "echo-json-stream.h"
 #include "echo-kineto-event.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace
 /** Times, durations and the base that is added to them stay below parts of 64 bits (73 years). */
 const int64_t QUARTER = std::numeric_limits<int64_t>::max() / 4;
 
-class KinetoReader
+class KinetoReader : public JsonStream::Visitor
 {
   public:
     explicit KinetoReader(const std::string& file)
@@ -26,12 +27,13 @@ class KinetoReader
         m_trace.file = file;
     }
 
-    void Read(json::document& document);
+    JsonStream::Treatment Choose(std::string_view key) override;
+    void OnField(std::string_view key, json::value value) override;
+    void OnElements(std::string_view key, json::array events) override;
+    void OnObject(json::object object) override;
     KinetoTrace Finish();
 
   private:
-    void ReadField(json::field& field);
-    void ReadEvents(json::array events);
     void ReadEvent(json::object event);
     bool ReadTimes(json::object& event);
     void AddCpuEvent(json::object& event, KinetoCategory category, const std::string& name);
@@ -55,42 +57,25 @@ class KinetoReader
     int64_t m_lastIndex{-1}; //!< the largest
     bool m_hasPhases{false}; //!< some event had a phase
     bool m_hasEvents{false}; //!< "traceEvents" was there
+    bool m_isList{false};    //!< the file is a bare list
 };
 
-void KinetoReader::Read(json::document& document)
+JsonStream::Treatment KinetoReader::Choose(std::string_view key)
 {
-    if (document.type() == json::json_type::array)
-    {
-        ReadEvents(document.get_array());
-        if (!m_hasPhases)
-        {
-            throw InputError({m_trace.file, 0, ""},
-                             "a JSON list without trace events",
-                             "a file of PyTorch's profiler");
-        }
-        return;
-    }
-    for (json::field field : document.get_object())
-    {
-        ReadField(field);
-    }
-    if (!m_hasEvents)
-    {
-        throw InputError(
-            {m_trace.file, 0, ""}, "JSON without 'traceEvents'", "a file of PyTorch's profiler");
-    }
-}
-
-void KinetoReader::ReadField(json::field& field)
-{
-    const std::string_view key = field.unescaped_key();
-    json::value value = field.value();
-    if (key == "traceEvents")
+    if (key.empty() || key == "traceEvents")
     {
         m_hasEvents = true;
-        ReadEvents(value.get_array());
+        m_isList = key.empty();
+        return JsonStream::Treatment::ELEMENTS;
     }
-    else if (key == "distributedInfo" && value.type() == json::json_type::object)
+    const bool isKnown =
+        key == "distributedInfo" || key == "deviceProperties" || key == "baseTimeNanoseconds";
+    return isKnown ? JsonStream::Treatment::WHOLE : JsonStream::Treatment::SKIP;
+}
+
+void KinetoReader::OnField(std::string_view key, json::value value)
+{
+    if (key == "distributedInfo" && value.type() == json::json_type::object)
     {
         ReadDistributedInfo(value.get_object(), m_trace);
     }
@@ -103,9 +88,13 @@ void KinetoReader::ReadField(json::field& field)
         const int64_t base = IntegerOf(value).value_or(0);
         m_base = base > 0 && base < QUARTER ? base : 0;
     }
+    else if (key == "traceEvents")
+    {
+        throw InputError({m_trace.file, 0, "traceEvents"}, "no list", "a list of events");
+    }
 }
 
-void KinetoReader::ReadEvents(json::array events)
+void KinetoReader::OnElements(std::string_view /*key*/, json::array events)
 {
     for (json::value event : events)
     {
@@ -117,6 +106,10 @@ void KinetoReader::ReadEvents(json::array events)
         }
         ReadEvent(event.get_object());
     }
+}
+
+void KinetoReader::OnObject(json::object /*object*/)
+{
 }
 
 uint32_t KinetoReader::NameIndex(const std::string& name)
@@ -337,17 +330,23 @@ void KinetoReader::AddGpuEvent(json::object& event,
     else if (ParseKernelName(name).isCommunication)
     {
         activity.kind = GpuActivity::Kind::COMMUNICATION;
-        activity.communication = std::move(arguments.communication);
-        if (activity.communication.HasSizes())
-        {
-            activity.communication.source = RecordSource::KERNEL;
-        }
+        CommunicationRecord& record = arguments.communication;
+        record.source = record.HasSizes() ? RecordSource::KERNEL : record.source;
+        activity.record = static_cast<uint32_t>(m_trace.records.size());
+        m_trace.records.push_back(std::move(record));
     }
     m_trace.activities.push_back(std::move(activity));
 }
 
 KinetoTrace KinetoReader::Finish()
 {
+    if (!m_hasEvents || (m_isList && !m_hasPhases))
+    {
+        throw InputError({m_trace.file, 0, ""},
+                         m_isList ? "a JSON list without trace events"
+                                  : "JSON without 'traceEvents'",
+                         "a file of PyTorch's profiler");
+    }
     auto byStart = [](const auto& a, const auto& b) { return a.start < b.start; };
     for (auto& thread : m_trace.threads)
     {
@@ -394,10 +393,11 @@ KinetoTrace KinetoReader::Finish()
 
 } // namespace
 
-KinetoTrace ReadKinetoTrace(const std::string& text, const std::string& file)
+KinetoTrace ReadKinetoTrace(const std::string& file)
 {
+    const std::unique_ptr<ByteSource> source = OpenInputFile(file);
     KinetoReader reader(file);
-    ScanJson(text, file, [&reader](json::document& document) { reader.Read(document); });
+    JsonStream(*source, file).Read(reader);
     return reader.Finish();
 }
 

@@ -34,9 +34,9 @@ struct GpuActivity
     uint32_t stream{0}; //!< in KinetoTrace::streams
     int64_t start{0};
     int64_t end{0};
-    int64_t correlation{-1};           //!< joins it to the call that launched it
-    uint64_t bytes{0};                 //!< COPY, SET
-    CommunicationRecord communication; //!< COMMUNICATION: what its arguments say
+    int64_t correlation{-1};      //!< joins it to the call that launched it
+    uint64_t bytes{0};            //!< COPY, SET
+    uint32_t record{KINETO_NONE}; //!< COMMUNICATION: its arguments, in KinetoTrace::records
 };
 
 /** A call of the CUDA (or HIP) runtime or driver by a CPU thread. */
@@ -108,34 +108,36 @@ struct KinetoTrace
     std::vector<std::string> names;
     std::vector<std::string> streams; //!< stream numbers; "device.stream" with several devices
     std::vector<KinetoThread> threads;
-    std::vector<GpuActivity> activities;     //!< sorted by start
-    std::vector<HostCall> calls;             //!< sorted by start
-    std::map<int64_t, SyncRecord> syncs;     //!< by correlation
-    std::vector<CommunicationRange> ranges;  //!< sorted by start
-    std::vector<ProfilerStep> steps;         //!< sorted by start
-    std::map<std::string, uint64_t> ignored; //!< events not used, by category
-    uint64_t events{0};                      //!< all
-    double recordedShare{1};                 //!< of the profiler's events that the file holds
+    std::vector<GpuActivity> activities;      //!< sorted by start
+    std::vector<CommunicationRecord> records; //!< of communications
+    std::vector<HostCall> calls;              //!< sorted by start
+    std::map<int64_t, SyncRecord> syncs;      //!< by correlation
+    std::vector<CommunicationRange> ranges;   //!< sorted by start
+    std::vector<ProfilerStep> steps;          //!< sorted by start
+    std::map<std::string, uint64_t> ignored;  //!< events not used, by category
+    uint64_t events{0};                       //!< all
+    double recordedShare{1};                  //!< of the profiler's events that the file holds
 };
 
 /**
- * Reads one profiler file ("traceEvents", or a bare list of events).
+ * Reads one profiler file ("traceEvents", or a bare list of events), of any length: what is kept is
+ * what Echo uses of it.
  * @throws InputError if the text is no JSON, is cut off or is no profiler file
  */
-KinetoTrace ReadKinetoTrace(const std::string& text, const std::string& file);
+KinetoTrace ReadKinetoTrace(const std::string& file);
 
-/** @return whether the text is JSON that holds "traceEvents" or is a list; false: something else */
+/** What a JSON file of PyTorch holds. */
 enum class TraceFormat : uint8_t
 {
-    KINETO,
-    EXECUTION_TRACE,
+    KINETO,          //!< of the profiler
+    EXECUTION_TRACE, //!< of the execution trace observer
 };
 
 /**
  * Tells profiler files from PyTorch execution traces by their keys.
  * @throws InputError if the text is no JSON or neither of the two
  */
-TraceFormat RecognizeTrace(const std::string& text, const std::string& file);
+TraceFormat RecognizeTrace(const std::string& file);
 
 /**
  * @return a decimal number times 10^decimals, further digits dropped; none if it is no number or

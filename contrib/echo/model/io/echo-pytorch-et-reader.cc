@@ -3,6 +3,7 @@
 #include "echo-pytorch-et-reader.h"
 
 #include "echo-json-scan.h"
+#include "echo-json-stream.h"
 
 #include <algorithm>
 
@@ -363,44 +364,66 @@ void AddNode(Node node, ExecutionTrace& trace)
     trace.communications.push_back(std::move(record));
 }
 
+class ExecutionTraceReader : public JsonStream::Visitor
+{
+  public:
+    explicit ExecutionTraceReader(const std::string& file)
+    {
+        trace.file = file;
+    }
+
+    JsonStream::Treatment Choose(std::string_view key) override
+    {
+        hasNodes = hasNodes || key == "nodes";
+        return key == "nodes"                    ? JsonStream::Treatment::ELEMENTS
+               : key == "schema" || key == "pid" ? JsonStream::Treatment::WHOLE
+                                                 : JsonStream::Treatment::SKIP;
+    }
+
+    void OnField(std::string_view key, json::value value) override
+    {
+        if (key == "schema")
+        {
+            trace.schema = StringOf(value);
+        }
+        else if (key == "pid")
+        {
+            trace.pid = IntegerOf(value).value_or(-1);
+        }
+    }
+
+    void OnElements(std::string_view /*key*/, json::array nodes) override
+    {
+        for (json::value node : nodes)
+        {
+            AddNode(ReadNode(node.get_object()), trace);
+        }
+    }
+
+    void OnObject(json::object /*object*/) override
+    {
+    }
+
+    ExecutionTrace trace;
+    bool hasNodes{false}; //!< "nodes" was there
+};
+
 } // namespace
 
-ExecutionTrace ReadExecutionTrace(const std::string& text, const std::string& file)
+ExecutionTrace ReadExecutionTrace(const std::string& file)
 {
-    ExecutionTrace trace;
-    trace.file = file;
-    bool hasNodes = false;
-    ScanJson(text, file, [&trace, &hasNodes](json::document& document) {
-        for (json::field field : document.get_object())
-        {
-            const std::string_view key = field.unescaped_key();
-            json::value value = field.value();
-            if (key == "schema")
-            {
-                trace.schema = StringOf(value);
-            }
-            else if (key == "pid")
-            {
-                trace.pid = IntegerOf(value).value_or(-1);
-            }
-            else if (key == "nodes")
-            {
-                hasNodes = true;
-                for (json::value node : value.get_array())
-                {
-                    AddNode(ReadNode(node.get_object()), trace);
-                }
-            }
-        }
-    });
-    if (!hasNodes)
+    const std::unique_ptr<ByteSource> source = OpenInputFile(file);
+    ExecutionTraceReader reader(file);
+    JsonStream(*source, file).Read(reader);
+    if (!reader.hasNodes)
     {
         throw InputError({file, 0, ""}, "JSON without 'nodes'", "a PyTorch execution trace");
     }
+    ExecutionTrace& trace = reader.trace;
     std::stable_sort(trace.communications.begin(),
                      trace.communications.end(),
                      [](const auto& a, const auto& b) { return a.functionId < b.functionId; });
-    return trace;
+    return std::move(trace);
 }
 
 } // namespace echo

@@ -32,9 +32,9 @@ struct ExecutionTrace
  * The inputs of record_param_comms, by position: [tensors,] sequence, process group, rank (root of
  * a broadcast or reduce, peer of a send or receive), name, splits in, splits out[, rank start, rank
  * stride][, group size]; a wait has no tensors.
- * @throws InputError if the text is no JSON or no execution trace
+ * @throws InputError if the file is no JSON or no execution trace
  */
-ExecutionTrace ReadExecutionTrace(const std::string& text, const std::string& file);
+ExecutionTrace ReadExecutionTrace(const std::string& file);
 
 } // namespace echo
 } // namespace ns3

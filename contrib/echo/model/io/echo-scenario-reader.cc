@@ -3,6 +3,7 @@
 
 #include "echo-attribute-reader.h"
 #include "echo-cluster-reader.h"
+#include "echo-foreign-topology.h"
 #include "echo-generator-reader.h"
 #include "echo-graph-reader.h"
 #include "echo-import-reader.h"
@@ -164,7 +165,7 @@ Cluster ReadClusterKey(const YamlNode& root, uint32_t hosts)
     const YamlNode node = root.Get("cluster");
     if (node.IsScalar())
     {
-        return ReadCluster(YamlNode::LoadFile(root.ResolvePath(node.AsString())), hosts);
+        return ReadCluster(LoadCluster(root.ResolvePath(node.AsString())), hosts);
     }
     return ReadCluster(node, hosts);
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Compiled where simdjson is missing; else the readers of traces.
+#include "echo-chakra-trace.h"
 #include "echo-graph-reader.h"
 #include "echo-kineto-trace.h"
 #include "echo-pytorch-et-reader.h"
+#include "echo-tracer-graph.h"
 
 namespace ns3
 {
@@ -20,17 +22,27 @@ namespace
 
 } // namespace
 
-KinetoTrace ReadKinetoTrace(const std::string& /*text*/, const std::string& file)
+KinetoTrace ReadKinetoTrace(const std::string& file)
 {
     Fail(file);
 }
 
-TraceFormat RecognizeTrace(const std::string& /*text*/, const std::string& file)
+TraceFormat RecognizeTrace(const std::string& file)
 {
     Fail(file);
 }
 
-ExecutionTrace ReadExecutionTrace(const std::string& /*text*/, const std::string& file)
+ExecutionTrace ReadExecutionTrace(const std::string& file)
+{
+    Fail(file);
+}
+
+ChakraJson ReadChakraJson(const std::string& file)
+{
+    Fail(file);
+}
+
+TracerFile ReadTracerFile(const std::string& file)
 {
     Fail(file);
 }

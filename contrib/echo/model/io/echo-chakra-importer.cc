@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-chakra-importer.h"
+
+#include "echo-chakra-program.h"
+#include "echo-import-report.h"
+#include "echo-input-file.h"
+#include "echo-kineto-health.h"
+#include "echo-yaml.h"
+
+#include "ns3/echo-workload-builder.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <optional>
+
+namespace ns3
+{
+namespace echo
+{
+
+namespace
+{
+
+const uint32_t MAX_RANKS = 1u << 20;
+
+using Groups = std::map<std::string, std::vector<uint32_t>>;
+
+bool EndsWith(const std::string& text, const std::string& ending)
+{
+    return text.size() >= ending.size() &&
+           text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
+}
+
+/** @return the number that stands before the endings of a file's name: "w.10.et.gz" -> 10 */
+std::optional<uint32_t> RankOf(const std::string& path)
+{
+    std::string name = std::filesystem::path(path).filename().string();
+    for (const std::string ending : {".gz", ".et", ".json"})
+    {
+        if (EndsWith(name, ending))
+        {
+            name.resize(name.size() - ending.size());
+        }
+    }
+    size_t at = name.size();
+    while (at > 0 && std::isdigit(static_cast<unsigned char>(name[at - 1])))
+    {
+        --at;
+    }
+    if (at == name.size() || name.size() - at > 7)
+    {
+        return std::nullopt;
+    }
+    return static_cast<uint32_t>(std::stoul(name.substr(at)));
+}
+
+/** What gives times to nodes without one. */
+struct Roofline
+{
+    double operationsPerSecond{0};
+    double bytesPerSecond{0};
+};
+
+/** Reads ASTRA-sim's system file: "peak-perf" in TFLOP/s, "local-mem-bw" in GB/s. */
+Roofline ReadRoofline(const std::string& file)
+{
+    const YamlNode root = YamlNode::LoadFile(file);
+    root.RequireMap();
+    for (const char* key : {"peak-perf", "local-mem-bw"})
+    {
+        if (!root.Has(key))
+        {
+            root.Fail("no '" + std::string(key) + "'", "peak-perf and local-mem-bw");
+        }
+    }
+    return {root.Get("peak-perf").AsNumber(1e-3, 1e9) * 1e12,
+            root.Get("local-mem-bw").AsNumber(1e-3, 1e9) * 1e9};
+}
+
+class Importer
+{
+  public:
+    explicit Importer(const ChakraOptions& options) : m_options(options)
+    {
+    }
+
+    ImportedJob Import(const std::vector<std::string>& paths);
+
+  private:
+    void AddFile(const std::string& path);
+    void AddGroups(const std::string& path, Groups groups);
+    void AddTrace(const std::string& path, ChakraTrace trace);
+    void CheckRanks();
+    void ResolveGroups();
+    std::vector<uint32_t> MembersOf(uint32_t rank, const std::string& name, uint32_t& twin) const;
+    void GiveTimes();
+    WorkloadGraphPtr Build();
+
+    const ChakraOptions& m_options;
+    std::string m_groupFile;
+    std::optional<Groups> m_groups;
+    std::map<uint32_t, ChakraTrace> m_traces; //!< by rank, until all are read
+    ChakraJob m_job;
+    std::vector<uint32_t> m_twins;                     //!< of each of the job's groups
+    std::vector<std::vector<uint32_t>> m_dependencies; //!< by rank: indices
+    uint64_t m_placeholders{0};                        //!< dependencies on a root placeholder
+    ImportReport m_report;
+};
+
+void Importer::AddGroups(const std::string& path, Groups groups)
+{
+    if (m_groups)
+    {
+        throw InputError({path, 0, ""},
+                         "a second file of process groups (the first is " + m_groupFile + ")",
+                         "one");
+    }
+    m_groups = std::move(groups);
+    m_groupFile = path;
+}
+
+void Importer::AddTrace(const std::string& path, ChakraTrace trace)
+{
+    const auto rank = RankOf(path);
+    if (!rank || *rank >= MAX_RANKS)
+    {
+        throw InputError({path, 0, ""},
+                         "a trace whose name has no rank before its ending",
+                         "a name such as trace.0.et");
+    }
+    const auto [entry, isNew] = m_traces.emplace(*rank, std::move(trace));
+    if (!isNew)
+    {
+        throw InputError({path, 0, ""},
+                         "rank " + std::to_string(*rank) + ", which " + entry->second.file +
+                             " has too",
+                         "one trace a rank");
+    }
+}
+
+void Importer::AddFile(const std::string& path)
+{
+    if (EndsWith(path, ".json") || EndsWith(path, ".json.gz"))
+    {
+        ChakraJson json = ReadChakraJson(path);
+        if (json.isGroups)
+        {
+            AddGroups(path, std::move(json.groups));
+            return;
+        }
+        AddTrace(path, std::move(*json.trace));
+        return;
+    }
+    AddTrace(path, ReadChakraProtobuf(path));
+}
+
+/** As many ranks as files and process groups name. */
+void Importer::CheckRanks()
+{
+    if (m_traces.empty())
+    {
+        throw InputError({m_groupFile, 0, ""}, "no traces", "one a rank, such as trace.0.et");
+    }
+    uint32_t ranks = m_traces.rbegin()->first + 1;
+    if (m_groups)
+    {
+        for (const auto& [name, members] : *m_groups)
+        {
+            for (uint32_t rank : members)
+            {
+                ranks = std::max(ranks, rank + 1);
+            }
+        }
+    }
+    std::vector<bool> hasFile(ranks, false);
+    for (const auto& [rank, trace] : m_traces)
+    {
+        hasFile[rank] = true;
+    }
+    RequireAllRanks(hasFile, "Chakra traces");
+    for (auto& [rank, trace] : m_traces)
+    {
+        m_job.traces.push_back(std::move(trace));
+    }
+    m_traces.clear();
+}
+
+/**
+ * @param twin which of several groups of the same members it is
+ * @return members of a process group as a rank knows it
+ */
+std::vector<uint32_t> Importer::MembersOf(uint32_t rank,
+                                          const std::string& name,
+                                          uint32_t& twin) const
+{
+    const ChakraTrace& trace = m_job.traces[rank];
+    std::vector<uint32_t> all(m_job.traces.size());
+    for (uint32_t i = 0; i < all.size(); ++i)
+    {
+        all[i] = i;
+    }
+    twin = 0;
+    for (const Groups* groups : {&trace.groups, m_groups ? &*m_groups : nullptr})
+    {
+        const auto known = groups ? groups->find(name) : Groups::const_iterator();
+        if (!groups || known == groups->end())
+        {
+            continue;
+        }
+        for (const auto& [other, members] : *groups)
+        {
+            twin += other < name && members == known->second ? 1 : 0;
+        }
+        return known->second.empty() ? all : known->second;
+    }
+    if (name.empty() || name == "0")
+    {
+        return all;
+    }
+    throw InputError({trace.file, 0, "process group '" + name + "'"},
+                     "no members of it",
+                     "a file of process groups {\"" + name + "\": [ranks]} beside the traces");
+}
+
+void Importer::ResolveGroups()
+{
+    std::map<std::pair<std::vector<uint32_t>, uint32_t>, uint32_t> numbers;
+    auto numberOf = [&](const std::vector<uint32_t>& members, uint32_t twin) {
+        const auto [entry, isNew] = numbers.emplace(std::make_pair(members, twin),
+                                                    static_cast<uint32_t>(m_job.groups.size()));
+        if (isNew)
+        {
+            m_job.groups.push_back(members);
+            m_twins.push_back(twin);
+        }
+        return entry->second;
+    };
+    for (uint32_t rank = 0; rank < m_job.traces.size(); ++rank)
+    {
+        const ChakraTrace& trace = m_job.traces[rank];
+        m_job.groupOf.emplace_back();
+        for (const std::string& name : trace.groupNames)
+        {
+            uint32_t twin = 0;
+            const std::vector<uint32_t> members = MembersOf(rank, name, twin);
+            for (uint32_t member : members)
+            {
+                if (member >= m_job.traces.size())
+                {
+                    throw InputError({trace.file, 0, "process group '" + name + "'"},
+                                     "rank " + std::to_string(member),
+                                     "0 to " + std::to_string(m_job.traces.size() - 1));
+                }
+            }
+            if (std::find(members.begin(), members.end(), rank) == members.end())
+            {
+                throw InputError({trace.file, 0, "process group '" + name + "'"},
+                                 "a group without rank " + std::to_string(rank) + ", which uses it",
+                                 "one that holds it");
+            }
+            m_job.groupOf.back().push_back(numberOf(members, twin));
+        }
+    }
+}
+
+void Importer::GiveTimes()
+{
+    if (m_options.system.empty())
+    {
+        return;
+    }
+    const Roofline roofline = ReadRoofline(m_options.system);
+    for (ChakraTrace& trace : m_job.traces)
+    {
+        for (ChakraNode& node : trace.nodes)
+        {
+            const bool isKernel = node.type == ChakraNodeType::COMPUTE ||
+                                  node.type == ChakraNodeType::MEMORY_LOAD ||
+                                  node.type == ChakraNodeType::MEMORY_STORE;
+            if (isKernel && !node.isOnCpu && node.duration.IsZero())
+            {
+                const double seconds =
+                    std::max(node.operations / roofline.operationsPerSecond,
+                             static_cast<double>(node.tensorBytes) / roofline.bytesPerSecond);
+                if (!(seconds < 86400))
+                {
+                    throw InputError({trace.file, 0, "node " + std::to_string(node.id)},
+                                     "more than a day of work",
+                                     "less");
+                }
+                node.duration = PicoSeconds(static_cast<int64_t>(seconds * 1e12));
+            }
+        }
+    }
+    m_report.notes.push_back("kernels without a recorded time take that of the roofline of " +
+                             m_options.system);
+}
+
+WorkloadGraphPtr Importer::Build()
+{
+    const ChakraOrder order = OrderChakra(m_job, m_dependencies, ChakraSpeeds());
+    const auto ranks = static_cast<uint32_t>(m_job.traces.size());
+    WorkloadBuilder builder(ranks);
+    ProgramPool pool;
+    for (uint32_t rank = 0; rank < ranks; ++rank)
+    {
+        ChakraTrace& trace = m_job.traces[rank];
+        if (order.nodes[rank].size() < trace.nodes.size())
+        {
+            RefuseChakraCycle(trace, m_dependencies[rank]);
+        }
+        for (const ChakraNode& node : trace.nodes)
+        {
+            const bool isMessage =
+                node.type == ChakraNodeType::SEND || node.type == ChakraNodeType::RECEIVE;
+            if (isMessage && node.peer >= ranks)
+            {
+                throw InputError({trace.file, 0, "node " + std::to_string(node.id)},
+                                 "a message with rank " + std::to_string(node.peer),
+                                 "0 to " + std::to_string(ranks - 1));
+            }
+        }
+        ChakraProgram program =
+            BuildChakraProgram(m_job, rank, m_dependencies[rank], order, m_report.ignored);
+        std::vector<CommGroupPtr> groups;
+        for (const auto& [members, number] : program.slots)
+        {
+            std::vector<RankId> ids(members.begin(), members.end());
+            std::vector<uint32_t> sorted = members;
+            std::sort(sorted.begin(), sorted.end());
+            const GroupKind kind = ids.size() == ranks ? GroupKind::WORLD : GroupKind::OTHER;
+            // Messages of two ranks and a process group of the two are apart.
+            const uint32_t twin = number < m_twins.size() ? m_twins[number] : UINT32_MAX;
+            groups.push_back(
+                builder.AddGroup(kind, "ranks " + FormatRankList(sorted), std::move(ids), twin));
+        }
+        builder.SetProgram(RankId(rank), pool.Seal(std::move(program.draft), trace.file), groups);
+        std::vector<ChakraNode>().swap(trace.nodes);
+    }
+    return builder.Build();
+}
+
+ImportedJob Importer::Import(const std::vector<std::string>& paths)
+{
+    if (!m_options.groups.empty())
+    {
+        ChakraJson json = ReadChakraJson(m_options.groups);
+        if (!json.isGroups)
+        {
+            throw InputError(
+                {m_options.groups, 0, ""}, "a trace", "process groups {\"name\": [ranks]}");
+        }
+        AddGroups(m_options.groups, std::move(json.groups));
+    }
+    const auto files = FindInputFiles(paths, {".et", ".et.gz", ".json", ".json.gz"});
+    for (const auto& file : files)
+    {
+        std::error_code ignored;
+        if (m_groupFile.empty() || !std::filesystem::equivalent(file, m_groupFile, ignored))
+        {
+            AddFile(file);
+        }
+    }
+    CheckRanks();
+    ResolveGroups();
+    for (uint32_t rank = 0; rank < m_job.traces.size(); ++rank)
+    {
+        m_dependencies.push_back(ResolveChakraDependencies(m_job.traces[rank], m_placeholders));
+    }
+    GiveTimes();
+    m_report.format = "Chakra";
+    m_report.ranks = static_cast<uint32_t>(m_job.traces.size());
+    m_report.files = m_report.ranks;
+    if (m_groups)
+    {
+        m_report.notes.push_back("process groups: " + std::to_string(m_groups->size()) + ", from " +
+                                 m_groupFile);
+    }
+    if (m_placeholders > 0)
+    {
+        m_report.warnings.push_back(std::to_string(m_placeholders) +
+                                    " dependencies on node 0, which is not there, are taken for "
+                                    "the format's root placeholder");
+    }
+    ImportedJob job;
+    const std::string first = m_job.traces.front().file;
+    job.graph = Build();
+    job.report = m_report.Finish(*job.graph, first);
+    return job;
+}
+
+} // namespace
+
+ImportedJob ImportChakra(const std::vector<std::string>& paths, const ChakraOptions& options)
+{
+    return Importer(options).Import(paths);
+}
+
+} // namespace echo
+} // namespace ns3

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_FOREIGN_IMPORT_H
+#define ECHO_FOREIGN_IMPORT_H
+
+#include "echo-imported-job.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+/** How workloads of other tools are imported; each format uses some. */
+struct ForeignOptions
+{
+    std::string groups; //!< chakra: file of process groups; empty: one among the files, if any
+    std::string system; //!< chakra: ASTRA-sim's system file, whose roofline times nodes without one
+    uint32_t ranks{0};  //!< simai, astra-sim, echo-tracer: if the file does not say; 0: not given
+    uint32_t firstDimension{0}; //!< simai, astra-sim: size of the network's first dimension, for
+                                //!< policies that divide ranks by it; 0: not given
+    uint32_t passes{1};         //!< simai, astra-sim: training steps
+};
+
+/** @return names of the formats besides PyTorch's profiler ("kineto") */
+const std::vector<std::string>& GetForeignFormats();
+
+/**
+ * Imports a workload that another tool describes (doc/formats/import.md).
+ * @param format one of GetForeignFormats()
+ * @param paths files, folders, patterns
+ * @throws InputError, UnsupportedError as the importers
+ */
+ImportedJob ImportForeign(const std::string& format,
+                          const std::vector<std::string>& paths,
+                          const ForeignOptions& options);
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_FOREIGN_IMPORT_H */
