@@ -242,6 +242,7 @@ void ReadParallel(const YamlNode& node, uint32_t ranks, TrainingPlan& plan)
     plan.reshardAfterForward = node.GetBool("reshard_after_forward", plan.reshardAfterForward);
     plan.overlapGradients = node.GetBool("overlap_gradients", plan.overlapGradients);
     plan.overlapParameters = node.GetBool("overlap_parameters", plan.overlapParameters);
+    plan.overlapReduction = node.GetBool("overlap_input_gradients", plan.overlapReduction);
     plan.overlapTensor = node.GetBool("overlap_tensor", plan.overlapTensor);
     if (node.Has("bucket_elements"))
     {

@@ -188,6 +188,10 @@ void LayerOperators::ColumnBackward(const std::string& name, double columns, boo
         m_splitSequence ? CollectiveKind::REDUCE_SCATTER : CollectiveKind::ALL_REDUCE,
         GetHiddenBytes(),
         m_plan.parameters);
+    if (!m_plan.overlapReduction)
+    {
+        m_emitter.WaitFor(reduce);
+    }
     WeightGradient(name, m_hidden, columns, m_tokens, isWide);
     m_emitter.WaitFor(reduce);
 }

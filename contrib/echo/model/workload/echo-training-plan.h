@@ -77,6 +77,7 @@ struct TrainingPlan
     bool reshardAfterForward{true};  //!< PARAMETERS: given up between forward and backward pass
     bool overlapGradients{false};    //!< reduce gradients in buckets beside the last backward
     bool overlapParameters{false};   //!< gather parameters beside the first forward passes
+    bool overlapReduction{true};     //!< input gradients over tensor ranks beside weight gradients
     bool overlapTensor{false};       //!< tensor-parallel communication beside its matrix product
     bool overlapExperts{false};      //!< tokens travel beside the experts that all visit
     uint64_t bucketElements{0};      //!< 0: max(40e6, 1e6 * data degree), as Megatron-Core
