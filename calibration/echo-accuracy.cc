@@ -3,12 +3,14 @@
 
 #include "collective-accuracy.h"
 #include "replay-accuracy.h"
+#include "training-accuracy.h"
 
 #include "ns3/echo-command-line.h"
 #include "ns3/echo-error.h"
 
 #include <fstream>
 #include <iostream>
+#include <sstream>
 
 using namespace ns3::echo;
 
@@ -72,6 +74,67 @@ int WriteReplay(const std::string& folder)
     return 0;
 }
 
+/** Measured training steps; @p only: one of their names, or empty. */
+int WriteTraining(const std::string& folder, const std::string& only, bool full)
+{
+    const std::string tables = ROOT + "/calibration/training/";
+    const auto source = [&tables](const std::string& name,
+                                  const std::string& title,
+                                  const std::string& scenario,
+                                  double mean,
+                                  double tail,
+                                  bool isListed = true) {
+        return MeasuredSteps{name,
+                             title,
+                             tables + name + ".csv",
+                             tables + scenario + ".yaml",
+                             mean,
+                             tail,
+                             isListed};
+    };
+    const std::vector<MeasuredSteps> sources{
+        source("megatron-sc21", "Megatron-LM, A100, 32 to 3,072 GPUs", "megatron-sc21", 8, 15),
+        source("vtrain-multi", "vTrain, A100, 64 GPUs and more", "vtrain", 8, 15),
+        source("vtrain-single", "vTrain, A100, one host", "vtrain", 8, 15, false),
+        source("dgxc-gpt", "DGX Cloud, GPT-3 175B, H100", "dgxc-gpt", 10, 0),
+        source("dgxc-llama3-8b", "DGX Cloud, Llama 3.1 8B, H100", "dgxc-llama3-8b", 10, 0),
+        source("dgxc-nemotron-15b", "DGX Cloud, Nemotron-4 15B, H100", "dgxc-nemotron-15b", 0, 0),
+        source("bridge-dense", "Megatron-Bridge, dense models", "bridge-dense", 12, 0),
+        source("bridge-moe", "Megatron-Bridge, mixtures of experts", "bridge-moe", 20, 0),
+        source("llm-foundry", "llm-foundry, FSDP, A100 and H100", "llm-foundry", 12, 0),
+    };
+    std::ostringstream summary;
+    std::ostringstream details;
+    for (const MeasuredSteps& steps : sources)
+    {
+        if (only.empty() || only == steps.name)
+        {
+            const StepErrors result = WriteStepAccuracy(details, steps, full);
+            WriteStepSummary(summary, steps, result);
+            std::cout << summary.str().substr(summary.str().rfind('\n', summary.str().size() - 2) + 1)
+                      << std::flush;
+        }
+    }
+    const std::string path = folder + "/accuracy-training.md";
+    std::ofstream out(path);
+    out << "# Accuracy of training steps\n\n"
+        << "Written by `./echo accuracy training`; do not edit. Every measured step is generated "
+           "from its published plan and simulated analytically, with one cost model for all rows: "
+           "kernels by `calibration/compute/gemm-efficiency.yaml`, collectives by the machines' "
+           "profiles. What is known of a source's software stands in the scenario beside its table "
+           "in `calibration/training/`. Errors are (simulated - measured) / measured, in percent.\n\n"
+        << "| source | rows | mean abs | median abs | 90th percentile | worst | mean | bar: mean "
+           "(90th) |\n|---|---:|---:|---:|---:|---:|---:|---:|\n"
+        << summary.str() << "\n"
+        << details.str();
+    if (!out.flush())
+    {
+        throw InputError({path, 0, ""}, "no writable file", "one");
+    }
+    std::cout << "written: " << path << "\n";
+    return 0;
+}
+
 } // namespace
 
 int main(int argc, char* argv[])
@@ -80,17 +143,25 @@ int main(int argc, char* argv[])
         std::string name = "collectives";
         std::string folder = ROOT + "/doc";
         EchoCommandLine line(
-            "./echo accuracy [collectives|dlrm]: rebuilds an accuracy table in doc/.");
+            "./echo accuracy [collectives|dlrm|training]: rebuilds an accuracy table in doc/.");
         line.AddArgument("name", "which table", name, false);
         line.AddOption("out", "the folder to write to", folder);
+        std::string only;
+        uint64_t full = 0;
+        line.AddOption("source", "training: only this source, by the name of its table", only);
+        line.AddOption("full", "training: 1 simulates all ranks, not one of each program", full);
         line.Parse(argc, argv);
         if (name == "dlrm")
         {
             return WriteReplay(folder);
         }
+        if (name == "training")
+        {
+            return WriteTraining(folder, only, full != 0);
+        }
         if (name != "collectives")
         {
-            throw InputError({"", 0, "accuracy"}, "'" + name + "'", "collectives or dlrm");
+            throw InputError({"", 0, "accuracy"}, "'" + name + "'", "collectives, dlrm or training");
         }
         return WriteCollectives(folder);
     });

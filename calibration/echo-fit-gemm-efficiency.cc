@@ -32,13 +32,25 @@ struct Gpu
     std::string attention; //!< how its name starts in the attention table
     std::string best;      //!< its name in the table of best products
     std::string applies;   //!< GPUs of the same generation, as beginnings of names
+    uint32_t processors;   //!< streaming multiprocessors
+    double sustained;      //!< see README.md
+    bool measured;         //!< products and kernels; else those of the H100 stand in
     double peak;           //!< FLOP/s
     double bandwidth;      //!< B/s
 };
 
 const Gpu GPUS[] = {
-    {"a100", "A100", "NVIDIA A100 SXM", "A100, A800", 312e12, 2039e9},
-    {"h100", "H100", "NVIDIA H100 SXM", "H100, H800, H200, GH200", 989.4e12, 3350e9},
+    {"a100", "A100", "NVIDIA A100 SXM", "A100, A800", 108, 0.95, true, 312e12, 2039e9},
+    {"h100", "H100", "NVIDIA H100 SXM", "H100, H800, H200, GH200", 132, 0.88, true, 989.4e12, 3350e9},
+    {"h100",
+     "H100",
+     "NVIDIA B200 SXM",
+     "B200, B300, GB200, GB300",
+     148,
+     0.88,
+     false,
+     989.4e12,
+     3350e9},
 };
 
 /** No kernel sustains more of the memory's rate; more was served by the cache. */
@@ -138,6 +150,8 @@ struct Product
     double rows;
     double ideal;  //!< operations / peak, s
     double memory; //!< bytes / bandwidth, s
+    double output; //!< bytes of the result / bandwidth, s
+    double inner;  //!< length of the sums
     double bytes;
     double seconds;
 };
@@ -156,6 +170,8 @@ std::vector<Product> GetProducts(const std::vector<Row>& table, const Gpu& gpu)
             products.push_back({m,
                                 2 * m * n * k / gpu.peak,
                                 bytes / gpu.bandwidth,
+                                2 * m * n / gpu.bandwidth,
+                                k,
                                 bytes,
                                 Number(row, "median_ms") / 1e3});
         }
@@ -240,11 +256,45 @@ std::string FormatMicroseconds(double value)
     return value < 999 ? Format("%.3gus", value) : Format("%.3gms", value / 1000);
 }
 
-/** Medians over half decades of ideal time, of products that are not bound by memory. */
+/**
+ * How much of the time that writing the result would take at full bandwidth adds to a product: the
+ * slope of (time - overhead) / ideal time over output time / ideal time, through the medians of
+ * products with long sums (4096 to 16384) and with short ones (up to 1024), of 200 us and more.
+ */
+double GetOutputSlope(const std::vector<Product>& products, double overhead)
+{
+    std::vector<double> longTimes;
+    std::vector<double> longOutputs;
+    std::vector<double> shortTimes;
+    std::vector<double> shortOutputs;
+    for (const Product& product : products)
+    {
+        const bool isLong = product.inner >= 4096 && product.inner < 16384;
+        if (product.rows >= 1024 && product.ideal >= 200e-6 && (isLong || product.inner <= 1024))
+        {
+            (isLong ? longTimes : shortTimes)
+                .push_back((product.seconds - overhead) / product.ideal);
+            (isLong ? longOutputs : shortOutputs).push_back(product.output / product.ideal);
+        }
+    }
+    if (shortTimes.size() < 50)
+    {
+        return 0;
+    }
+    return (Median(shortTimes, "") - Median(longTimes, "long products")) /
+           (Median(shortOutputs, "") - Median(longOutputs, "long products"));
+}
+
+/**
+ * Medians over half decades of ideal time, of products that are not bound by memory, without the
+ * time in which they write their results.
+ */
 void WriteCurve(std::ostream& out,
                 const std::vector<Product>& products,
                 double overhead,
-                double cap)
+                double slope,
+                double cap,
+                double scale = 1)
 {
     std::map<int, std::vector<double>> bins;
     for (const Product& product : products)
@@ -254,7 +304,8 @@ void WriteCurve(std::ostream& out,
             product.memory < 0.75 * product.ideal)
         {
             const int bin = static_cast<int>(std::lround(2 * std::log10(product.ideal * 1e6)));
-            bins[bin].push_back(product.ideal / (product.seconds - overhead));
+            bins[bin].push_back(product.ideal /
+                                (product.seconds - overhead - slope * product.output));
         }
     }
     out << "    gemm:\n";
@@ -263,8 +314,94 @@ void WriteCurve(std::ostream& out,
         if (shares.size() >= 50)
         {
             out << "      - {ideal: " << FormatMicroseconds(std::pow(10, bin / 2.0))
-                << ", efficiency: " << Format("%.3f", std::min(cap, Median(shares, "")))
+                << ", efficiency: " << Format("%.3f", scale * std::min(cap, Median(shares, "")))
                 << "} # median of " << shares.size() << "\n";
+        }
+    }
+}
+
+/** @return best product of any shape over the peak; 1 if it is not in the table */
+double GetBest(const Tables& tables, const std::string& accelerator)
+{
+    for (const Row& row : tables.best)
+    {
+        if (row.at("accelerator") == accelerator && row.at("dtype") == "bf16")
+        {
+            return Number(row, "mamf_tflops") / Number(row, "theory_tflops");
+        }
+    }
+    return 1;
+}
+
+/** Operations a second of fused attention, by pass, kernel, mask, head size and sequence. */
+class AttentionTable
+{
+  public:
+    AttentionTable(const std::vector<Row>& rows, const Gpu& gpu) : m_peak(gpu.peak)
+    {
+        for (const Row& row : rows)
+        {
+            if (row.at("gpu").rfind(gpu.attention, 0) == 0)
+            {
+                m_shares[{row.at("kernel") + " " + row.at("pass"),
+                          {row.at("causal"),
+                           {static_cast<int>(Number(row, "head_dim")),
+                            static_cast<int>(Number(row, "seq"))}}}] =
+                    Number(row, "tflops") * 1e12 / gpu.peak;
+            }
+        }
+    }
+
+    /** @return the share of the peak; 0 if it was not measured */
+    double Get(const std::string& kernel, bool causal, int head, int sequence) const
+    {
+        const auto found = m_shares.find({kernel, {causal ? "1" : "0", {head, sequence}}});
+        return found == m_shares.end() ? 0 : found->second;
+    }
+
+  private:
+    using Key = std::pair<std::string, std::pair<std::string, std::pair<int, int>>>;
+    std::map<Key, double> m_shares;
+    double m_peak;
+};
+
+/**
+ * Forward and backward shares of the peak. A pass in both directions takes 3.5 forward passes'
+ * operations; where only both together were measured, the backward pass gets the share of the
+ * forward one that FlashAttention-2 has on H100 (@p reference); so do kernels of which only the
+ * forward pass was.
+ */
+void WriteAttention(std::ostream& out, const AttentionTable& table, const AttentionTable& reference)
+{
+    out << "    attention:\n";
+    for (const bool causal : {false, true})
+    {
+        for (const int head : {64, 128, 256})
+        {
+            for (const int sequence : {512, 1024, 2048, 4096, 8192, 16384})
+            {
+                const double forward = reference.Get("FA2 fwd", causal, head, sequence);
+                const double both = reference.Get("FA2 fwd+bwd", causal, head, sequence);
+                const double ratio =
+                    forward > 0 && both > 0 ? 2.5 / (3.5 / both - 1 / forward) / forward : 0.85;
+                const auto write = [&](const char* kernel, double share) {
+                    if (share > 0)
+                    {
+                        out << "      - {kernel: " << kernel << ", head: " << head
+                            << ", causal: " << (causal ? "true" : "false")
+                            << ", sequence: " << sequence
+                            << ", forward: " << Format("%.3f", share)
+                            << ", backward: " << Format("%.3f", share * ratio) << "}\n";
+                    }
+                };
+                const double ownBoth = table.Get("FA2 fwd+bwd", causal, head, sequence);
+                const double own = table.Get("FA2 fwd", causal, head, sequence);
+                const double flash = own > 0 ? own : ownBoth * (1 + 2.5 / ratio) / 3.5;
+                const double fused = std::max(table.Get("FA3 fwd", causal, head, sequence),
+                                              table.Get("cuDNN fwd", causal, head, sequence));
+                write("flash", flash);
+                write("cudnn", fused > 0 ? fused : flash);
+            }
         }
     }
 }
@@ -274,17 +411,18 @@ void WriteArchitecture(std::ostream& out, const Tables& tables, const Gpu& gpu)
     const double overhead =
         Median(GetMemoryKernel(tables.elementwise, gpu, "add", 3, 0, 1).shortest, "short kernels");
     const std::vector<Product> products = GetProducts(tables.gemm, gpu);
-    double cap = 1;
-    for (const Row& row : tables.best)
+    const double cap = GetBest(tables, gpu.measured ? gpu.best : "NVIDIA H100 SXM");
+    const double scale = gpu.measured ? 1 : GetBest(tables, gpu.best) / cap;
+    double slope = GetOutputSlope(products, overhead);
+    if (slope == 0) // no short sums: those of the A100
     {
-        if (row.at("accelerator") == gpu.best && row.at("dtype") == "bf16")
-        {
-            cap = Number(row, "mamf_tflops") / Number(row, "theory_tflops");
-        }
+        slope = GetOutputSlope(GetProducts(tables.gemm, GPUS[0]), overhead);
     }
-    out << "  - name: " << gpu.name << "\n    gpus: [" << gpu.applies << "]\n"
+    out << "  - name: " << (gpu.measured ? gpu.name : "b200") << "\n    gpus: [" << gpu.applies << "]\n"
         << "    launch_overhead: " << Format("%.3gus", overhead * 1e6) << "\n";
-    WriteCurve(out, products, overhead, cap);
+    out << "    processors: " << gpu.processors << "\n    sustained: "
+        << Format("%.2f", gpu.sustained) << "\n";
+    WriteCurve(out, products, overhead, slope, cap, scale);
 
     std::vector<double> memory;
     for (const Product& product : products)
@@ -292,16 +430,6 @@ void WriteArchitecture(std::ostream& out, const Tables& tables, const Gpu& gpu)
         if (product.rows <= 16 && product.bytes >= 50e6)
         {
             memory.push_back(product.memory / (product.seconds - overhead));
-        }
-    }
-    std::vector<double> attention;
-    for (const Row& row : tables.attention)
-    {
-        if (row.at("gpu").rfind(gpu.attention, 0) == 0 && row.at("kernel") == "FA2" &&
-            row.at("pass") == "fwd+bwd" && row.at("causal") == "1" && row.at("head_dim") == "128" &&
-            Number(row, "seq") >= 2048 && Number(row, "seq") <= 8192)
-        {
-            attention.push_back(Number(row, "tflops") * 1e12 / gpu.peak);
         }
     }
     // Additions long enough to be well above what the cache holds; lookups spread over a table.
@@ -315,7 +443,10 @@ void WriteArchitecture(std::ostream& out, const Tables& tables, const Gpu& gpu)
     };
     line("gemm_fp32", GetShare(tables.kernels, "sgemm", "Compute throughput"));
     line("gemm_memory", Median(memory, "products with few rows"));
-    line("attention", Median(attention, "attention"));
+    line("gemm_epilogue", std::min(1.0, 1 / slope));
+    WriteAttention(out,
+                   AttentionTable(tables.attention, gpu),
+                   AttentionTable(tables.attention, GPUS[1]));
     line("elementwise", elementwise);
     line("normalization", GetShare(tables.kernels, "layer_norm_grad_input", "DRAM throughput"));
     line("embedding", lookup);

@@ -20,8 +20,9 @@ double LayerCost(const ExecutionGraph& program, const Operator& op)
 
 TEST(GeneratedStep, PipelineBubbleIsThatOfTheClosedForm)
 {
-    for (auto schedule :
-         {PipelineScheduleKind::GPIPE, PipelineScheduleKind::ONE_FORWARD_ONE_BACKWARD})
+    const Ptr<PipelineSchedule> schedules[] = {CreateObject<GpipeSchedule>(),
+                                               CreateObject<OneForwardOneBackwardSchedule>()};
+    for (const auto& schedule : schedules)
     {
         for (uint32_t stages : {1, 2, 4, 8})
         {
@@ -54,7 +55,7 @@ TEST(GeneratedStep, CostlyCommunicationEndsToo)
             plan.model.experts = 2;
             plan.model.SetDefaults();
             plan.sequenceParallel = true;
-            plan.distributedOptimizer = true;
+            plan.sharding = StateSharding::OPTIMIZER;
             plan.overlapGradients = true;
             plan.bucketElements = 1;
             plan.microBatches = microBatches;

@@ -234,7 +234,7 @@ TEST(Generator, ManyRanksShareFewPrograms)
     plan.model = GetModelPreset("gpt-175b");
     plan.parallel = {8, 1, 1, 128, 16};
     plan.sequenceParallel = true;
-    plan.distributedOptimizer = true;
+    plan.sharding = StateSharding::OPTIMIZER;
     plan.parameters = DataType::BF16;
     plan.matmul = DataType::BF16;
     plan.microBatches = 48;
@@ -306,14 +306,14 @@ TEST(Generator, GradientsAreReducedOverDataRanks)
     EXPECT_EQ(reduce(0, "bucket 0 all-reduce", CollectiveKind::ALL_REDUCE), first);
     EXPECT_EQ(reduce(7, "bucket 0 all-reduce", CollectiveKind::ALL_REDUCE), last);
 
-    plan.distributedOptimizer = true;
+    plan.sharding = StateSharding::OPTIMIZER;
     plan.parameters = DataType::BF16;
     plan.matmul = DataType::BF16;
     EXPECT_EQ(reduce(0, "bucket 0 reduce-scatter", CollectiveKind::REDUCE_SCATTER), first);
     EXPECT_EQ(reduce(0, "bucket 0 all-gather", CollectiveKind::ALL_GATHER), List{first[0] / 2});
 
     // In buckets of at least 400,000 elements: two layers, then the embeddings.
-    plan.distributedOptimizer = false;
+    plan.sharding = StateSharding::NONE;
     plan.overlapGradients = true;
     plan.bucketElements = 400000;
     EXPECT_EQ(reduce(0, "bucket 0 all-reduce", CollectiveKind::ALL_REDUCE), List{2 * LAYER * 4});

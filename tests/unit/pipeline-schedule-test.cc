@@ -1,77 +1,141 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "ns3/echo-pipeline-schedule.h"
+#include "small-plan.h"
 
-#include <algorithm>
+#include "ns3/echo-pipeline-schedule.h"
+#include "ns3/object-factory.h"
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <set>
 #include <tuple>
 
 using namespace ns3;
 using namespace ns3::echo;
+using testing::HasSubstr;
 
 namespace
 {
 
-class Schedules
-    : public testing::TestWithParam<std::tuple<PipelineScheduleKind, uint32_t, uint32_t>>
+Ptr<PipelineSchedule> Make(const std::string& name)
+{
+    ObjectFactory factory;
+    factory.SetTypeId("ns3::echo::" + name + "Schedule");
+    return factory.Create<PipelineSchedule>();
+}
+
+struct Case
+{
+    const char* type;
+    uint32_t chunks;
+    bool blocking; //!< messages may hold back what follows
+};
+
+void PrintTo(const Case& tried, std::ostream* out)
+{
+    *out << tried.type << " with " << tried.chunks << " chunks";
+}
+
+class Schedules : public testing::TestWithParam<std::tuple<Case, uint32_t, uint32_t>>
 {
 };
 
 TEST_P(Schedules, SendsMeetReceivesAndPassesAreComplete)
 {
-    const auto [kind, stages, microBatches] = GetParam();
-    std::vector<std::vector<uint32_t>> sent(stages);     // activations, by sender
-    std::vector<std::vector<uint32_t>> received(stages); // activations, by receiver
-    std::vector<std::vector<uint32_t>> sentBack(stages);
-    std::vector<std::vector<uint32_t>> receivedBack(stages);
+    const auto& [tried, stages, microBatches] = GetParam();
+    const Ptr<PipelineSchedule> schedule = Make(tried.type);
+    const PipelineShape shape{stages, tried.chunks, microBatches};
+    CheckPipeline(*schedule, shape, tried.blocking);
+    using Message = std::tuple<uint32_t, uint32_t, int32_t>; // from, to, tag
+    std::multiset<Message> sent;
+    std::multiset<Message> received;
     for (uint32_t stage = 0; stage < stages; ++stage)
     {
-        std::vector<int> state(microBatches, 0); // 1: forward done, 2: backward done
-        uint32_t held = 0;
-        uint32_t mostHeld = 0;
-        for (const auto& step : MakePipelineSchedule(kind, stage, stages, microBatches))
+        std::vector<int> state(size_t(microBatches) * tried.chunks, 0);
+        for (const PipelineStep& step : MakePipelineSteps(*schedule, stage, shape))
         {
-            if (step.kind == PipelineStep::Kind::FORWARD)
+            if (step.isPass)
             {
-                EXPECT_EQ(state.at(step.microBatch)++, 0);
-                mostHeld = std::max(mostHeld, ++held);
-            }
-            else if (step.kind == PipelineStep::Kind::BACKWARD)
-            {
-                EXPECT_EQ(state.at(step.microBatch)++, 1);
-                --held;
+                int& done = state[step.pass.microBatch * tried.chunks + step.pass.chunk];
+                done += step.pass.kind == PipelinePass::Kind::BACKWARD ? 2 : 1;
             }
             for (const auto& transfer : step.transfers)
             {
-                auto& list = transfer.isActivation ? (transfer.isSend ? sent : received)
-                                                   : (transfer.isSend ? sentBack : receivedBack);
-                list[stage].push_back(transfer.microBatch);
+                const int32_t tag = GetTag(transfer, stage, shape);
                 if (transfer.isSend) // what is sent was made
                 {
-                    EXPECT_GE(state.at(transfer.microBatch), transfer.isActivation ? 1 : 2);
+                    sent.insert({stage, transfer.peer, tag});
+                    EXPECT_GE(state[transfer.microBatch * tried.chunks + transfer.chunk],
+                              transfer.isActivation ? 1 : 2);
+                }
+                else
+                {
+                    received.insert({transfer.peer, stage, tag});
                 }
             }
         }
-        EXPECT_EQ(state, std::vector<int>(microBatches, 2));
-        EXPECT_EQ(mostHeld, GetMicroBatchesInFlight(kind, stage, stages, microBatches));
+        EXPECT_EQ(state, std::vector<int>(size_t(microBatches) * tried.chunks, 3));
     }
-    for (uint32_t stage = 0; stage + 1 < stages; ++stage)
-    {
-        EXPECT_EQ(sent[stage].size(), microBatches);
-        EXPECT_EQ(sent[stage], received[stage + 1]);
-        EXPECT_EQ(sentBack[stage + 1].size(), microBatches);
-        EXPECT_EQ(sentBack[stage + 1], receivedBack[stage]);
-    }
-    EXPECT_TRUE(received[0].empty() && sentBack[0].empty());
-    EXPECT_TRUE(sent[stages - 1].empty() && receivedBack[stages - 1].empty());
+    EXPECT_EQ(sent, received);
+    EXPECT_EQ(sent.size(), 2ull * microBatches * (stages * tried.chunks - 1));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All,
-    Schedules,
-    testing::Combine(testing::Values(PipelineScheduleKind::GPIPE,
-                                     PipelineScheduleKind::ONE_FORWARD_ONE_BACKWARD),
-                     testing::Values(1, 2, 3, 4, 8),
-                     testing::Values(1, 2, 3, 8, 13)));
+INSTANTIATE_TEST_SUITE_P(All,
+                         Schedules,
+                         testing::Combine(testing::Values(Case{"Gpipe", 1, true},
+                                                          Case{"OneForwardOneBackward", 1, true},
+                                                          Case{"ZeroBubble", 1, true},
+                                                          Case{"Interleaved", 2, false},
+                                                          Case{"Interleaved", 3, false}),
+                                          testing::Values(1, 2, 3, 4, 8),
+                                          testing::Values(1, 2, 3, 8, 13)));
+
+TEST(Schedule, StagesHoldWhatTheClosedFormSays)
+{
+    const PipelineShape shape{4, 1, 8};
+    // GPipe holds all; 1F1B as many as stages are left; ZB-H1 on every stage as 1F1B on the first.
+    for (uint32_t stage = 0; stage < 4; ++stage)
+    {
+        EXPECT_EQ(GetPassesInFlight(*Make("Gpipe"), stage, shape), 8u);
+        EXPECT_EQ(GetPassesInFlight(*Make("OneForwardOneBackward"), stage, shape), 4 - stage);
+        EXPECT_EQ(GetPassesInFlight(*Make("ZeroBubble"), stage, shape), 4u);
+        // (v - 1) p + 2 (p - s - 1) + 1 of v = 3 chunks.
+        EXPECT_EQ(GetPassesInFlight(*Make("Interleaved"), stage, {4, 3, 8}),
+                  2 * 4 + 2 * (4 - stage - 1) + 1);
+    }
+}
+
+std::string Refusal(const std::vector<std::string>& lists, bool blocking = false)
+{
+    std::vector<std::vector<PipelinePass>> passes;
+    for (const std::string& list : lists)
+    {
+        passes.push_back(ParsePipelinePasses(list));
+    }
+    Ptr<ListedSchedule> schedule = CreateObject<ListedSchedule>();
+    schedule->SetPasses(std::move(passes));
+    return MessageOf([&] { CheckPipeline(*schedule, {2, 1, 2}, blocking); });
+}
+
+TEST(Schedule, ListsAreChecked)
+{
+    EXPECT_EQ(Refusal({"F0 F1 B0 B1", "F0 B0 F1 B1"}, true), "");
+    EXPECT_EQ(Refusal({"F0 F1 I0 I1 W0 W1", "F0 I0 F1 I1 W1 W0"}), "");
+    EXPECT_THAT(Refusal({"F0 B0 F1 B1"}),
+                HasSubstr("parallel.schedule: found 1 lists of passes, expected 2, one a stage"));
+    EXPECT_THAT(Refusal({"F0 F1 B0 B1", "F0 B0 F1"}),
+                HasSubstr("no full forward and backward pass of micro-batch 1, chunk 0 on stage 1"));
+    EXPECT_THAT(Refusal({"F0 F1 B0 B1", "F0 F0 B0 F1 B1"}), HasSubstr("found F0 on stage 1"));
+    EXPECT_THAT(Refusal({"F0 F1 F2 B0 B1 B2", "F0 B0 F1 B1"}), HasSubstr("found F2 on stage 0"));
+    EXPECT_THAT(Refusal({"F0 F1 B0 B1", "F0 W0 I0 F1 B1"}), HasSubstr("found W0 on stage 1"));
+    // The first stage wants B1 first, the second makes it last.
+    EXPECT_THAT(Refusal({"F0 B0 F1 B1", "F0 F1 B1 B0"}),
+                HasSubstr("stage 0 waits forever before B0"));
+    EXPECT_THAT(MessageOf([] { ParsePipelinePasses("F0 B"); }), HasSubstr("found 'B', expected a"));
+    EXPECT_THAT(MessageOf([] { ParsePipelinePasses("F0.x"); }), HasSubstr("found 'F0.x'"));
+    EXPECT_THAT(MessageOf([] { ParsePipelinePasses("G1"); }), HasSubstr("found 'G1'"));
+    EXPECT_THAT(MessageOf([] { CheckPipeline(*Make("Gpipe"), {2, 2, 2}, true); }),
+                HasSubstr("a schedule of one chunk a stage with vp 2"));
+}
 
 } // namespace

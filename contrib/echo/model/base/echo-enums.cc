@@ -44,6 +44,7 @@ const NameTable<DataType> DATA_TYPES{
     {DataType::FP64, "fp64"},
     {DataType::INT32, "int32"},
     {DataType::INT64, "int64"},
+    {DataType::FP4, "fp4"},
 };
 const NameTable<GroupKind> GROUP_KINDS{
     {GroupKind::WORLD, "world"},
@@ -149,6 +150,7 @@ uint32_t BytesOf(DataType type)
     {
     case DataType::INT8:
     case DataType::FP8:
+    case DataType::FP4: // rounded up
         return 1;
     case DataType::FP16:
     case DataType::BF16:

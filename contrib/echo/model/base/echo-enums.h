@@ -57,6 +57,7 @@ enum class DataType : uint8_t
     FP64,
     INT32,
     INT64,
+    FP4, //!< with scales of small blocks (NVFP4, MXFP4); two elements a byte
 };
 
 /** The dimension of the parallel plan that a process group belongs to. */

@@ -28,9 +28,68 @@ double KernelEfficiency::GetGemmEfficiency(double ideal) const
     return below.efficiency + share * (above->efficiency - below.efficiency);
 }
 
+double KernelEfficiency::GetQuantisation(const KernelShape& shape) const
+{
+    if (shape.rows == 0 || shape.columns == 0)
+    {
+        return 1;
+    }
+    const double tile = 128;
+    const double rows = std::ceil(shape.rows / tile);
+    const double columns = std::ceil(shape.columns / tile);
+    const double padding = rows * columns * tile * tile / (double(shape.rows) * shape.columns);
+    const double waves =
+        processors > 0 ? rows * columns * std::max<uint32_t>(shape.batch, 1) / processors : 0;
+    // The curve holds products of all sizes, whose last wave is half full on average.
+    return waves >= 1 ? padding * std::ceil(waves - 1e-9) / (waves + 0.5) : padding;
+}
+
+double KernelEfficiency::GetAttentionEfficiency(bool isCudnn,
+                                                bool isBackward,
+                                                bool isCausal,
+                                                const KernelShape& shape) const
+{
+    const auto distance = [&](const AttentionPoint& point) {
+        return std::abs(std::log(double(point.headSize) / std::max(shape.inner, 1U))) +
+               (point.isCudnn == isCudnn ? 0 : 100) + (point.isCausal == isCausal ? 0 : 10);
+    };
+    double nearest = 100; // of another make there is nothing to learn
+    for (const AttentionPoint& point : attentionPoints)
+    {
+        nearest = std::min(nearest, distance(point));
+    }
+    const AttentionPoint* below = nullptr;
+    const AttentionPoint* above = nullptr;
+    for (const AttentionPoint& point : attentionPoints)
+    {
+        if (nearest >= 100 || distance(point) > nearest)
+        {
+            continue;
+        }
+        if (point.sequence <= shape.rows && (!below || point.sequence > below->sequence))
+        {
+            below = &point;
+        }
+        if (point.sequence >= shape.rows && (!above || point.sequence < above->sequence))
+        {
+            above = &point;
+        }
+    }
+    const auto value = [&](const AttentionPoint& point) {
+        return isBackward ? point.backward : point.forward;
+    };
+    if (!below || !above || below == above)
+    {
+        return below ? value(*below) : above ? value(*above) : attention;
+    }
+    const double share = std::log(double(shape.rows) / below->sequence) /
+                         std::log(double(above->sequence) / below->sequence);
+    return value(*below) + share * (value(*above) - value(*below));
+}
+
 double KernelEfficiency::GetMemoryEfficiency(KernelKind kind) const
 {
-    if (kind == KernelKind::GEMM)
+    if (kind == KernelKind::GEMM || kind == KernelKind::GROUPED_GEMM)
     {
         return gemmMemory;
     }

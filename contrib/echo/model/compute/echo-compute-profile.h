@@ -30,13 +30,30 @@ struct KernelEfficiency
         double efficiency{1}; //!< 0 to 1
     };
 
+    /** A measured fused attention kernel. */
+    struct AttentionPoint
+    {
+        bool isCudnn{false};   //!< made for the GPU's generation; else FlashAttention-2
+        bool isCausal{false};  //!< flops count what the mask leaves
+        uint32_t headSize{0};  //!< of queries and keys
+        uint32_t sequence{0};  //!< tokens
+        double forward{0};     //!< of the peak
+        double backward{0};    //!< of the peak
+    };
+
     std::string name;                    //!< e.g. "a100"
     std::vector<std::string> gpus;       //!< beginnings of names of GPUs that it holds for
     Time launchOverhead;                 //!< time of a kernel that does next to nothing
     std::vector<Point> gemm;             //!< by ascending ideal time; on tensor cores
     double gemmFp32{1};                  //!< of the FP32 peak: products on CUDA cores
     double gemmMemory{1};                //!< of memory bandwidth: products with few rows
-    double attention{1};                 //!< of the peak: fused attention
+    double gemmEpilogue{0};              //!< of memory bandwidth, at which a product writes its
+                                         //!< result behind its arithmetic; 0: beside it
+    double groupedGemm{1};               //!< products of experts: of a plain product's efficiency
+    double sustained{1};                 //!< of the peak under lasting load of the tensor cores
+    uint32_t processors{0};              //!< streaming multiprocessors; 0: unknown
+    double attention{1};                 //!< of the peak: fused attention that no point is near
+    std::vector<AttentionPoint> attentionPoints; //!< measured kernels
     std::map<KernelKind, double> memory; //!< of memory bandwidth, by kind; OTHER: the rest
 
     /**
@@ -44,6 +61,19 @@ struct KernelEfficiency
      * @param ideal seconds, above 0
      */
     double GetGemmEfficiency(double ideal) const;
+    /**
+     * @return how much longer a product takes because its result is cut into tiles of 128 x 128
+     *         and tiles into waves over the processors: 1 for whole tiles and an average last wave
+     */
+    double GetQuantisation(const KernelShape& shape) const;
+    /**
+     * @return share of the peak of the measured kernel of the nearest head size, linear in the
+     *         logarithm of the sequence; @p attention if none was measured
+     */
+    double GetAttentionEfficiency(bool isCudnn,
+                                  bool isBackward,
+                                  bool isCausal,
+                                  const KernelShape& shape) const;
     /** @return share of memory bandwidth that a kernel of @p kind reaches */
     double GetMemoryEfficiency(KernelKind kind) const;
 };

@@ -57,6 +57,52 @@ std::string RooflineComputeModel::GetWarning() const
                               m_gpu.name + ", for which there are no measurements";
 }
 
+/** A product of known sizes: multiplied while its inputs arrive, then written. */
+double RooflineComputeModel::GetGemmSeconds(const Operator& op, double ideal) const
+{
+    const double bandwidth = m_gpu.memoryBandwidthBytesPerSecond;
+    const bool isGrouped = op.kernel == KernelKind::GROUPED_GEMM;
+    const double efficiency =
+        m_efficiency.GetGemmEfficiency(ideal) * (isGrouped ? m_efficiency.groupedGemm : 1);
+    const double arithmetic =
+        ideal * m_efficiency.GetQuantisation(op.shape) / (efficiency * m_efficiency.sustained);
+    const KernelShape& shape = op.shape;
+    const double element = op.precision == DataType::FP4 ? 0.5 : BytesOf(op.precision);
+    const double inputs =
+        (double(shape.rows) + shape.columns) * shape.inner * shape.batch * element;
+    const double written = std::max(0.0, op.memoryBytes - inputs);
+    return std::max(arithmetic,
+                    std::min(inputs, op.memoryBytes) / (bandwidth * m_efficiency.gemmMemory)) +
+           written / (bandwidth * m_efficiency.gemmEpilogue);
+}
+
+double RooflineComputeModel::GetArithmeticEfficiency(const Operator& op, double ideal) const
+{
+    const bool isBackward = op.kernel == KernelKind::ATTENTION_BACKWARD ||
+                            op.kernel == KernelKind::CUDNN_ATTENTION_BACKWARD;
+    switch (op.kernel)
+    {
+    case KernelKind::ATTENTION:
+    case KernelKind::ATTENTION_BACKWARD:
+    case KernelKind::CUDNN_ATTENTION:
+    case KernelKind::CUDNN_ATTENTION_BACKWARD:
+    {
+        const KernelShape& shape = op.shape;
+        const double all = double(shape.rows) * shape.columns * shape.inner * shape.batch *
+                           (isBackward ? 10.0 : 4.0);
+        const bool isCudnn =
+            op.kernel != KernelKind::ATTENTION && op.kernel != KernelKind::ATTENTION_BACKWARD;
+        return m_efficiency.sustained *
+               m_efficiency.GetAttentionEfficiency(
+                   isCudnn, isBackward, op.flops < 0.75 * all, shape);
+    }
+    default:
+        return op.precision == DataType::FP32
+                   ? m_efficiency.gemmFp32
+                   : m_efficiency.sustained * m_efficiency.GetGemmEfficiency(ideal);
+    }
+}
+
 double RooflineComputeModel::GetSeconds(const Operator& op) const
 {
     double seconds = 0;
@@ -68,11 +114,14 @@ double RooflineComputeModel::GetSeconds(const Operator& op) const
             return -1;
         }
         const double ideal = op.flops / peak->second;
-        const double efficiency = op.kernel == KernelKind::ATTENTION ? m_efficiency.attention
-                                  : op.precision == DataType::FP32
-                                      ? m_efficiency.gemmFp32
-                                      : m_efficiency.GetGemmEfficiency(ideal);
-        seconds = ideal / efficiency;
+        const bool isGemm =
+            op.kernel == KernelKind::GEMM || op.kernel == KernelKind::GROUPED_GEMM;
+        if (isGemm && op.precision != DataType::FP32 && m_efficiency.gemmEpilogue > 0 &&
+            op.shape.rows > 0)
+        {
+            return GetGemmSeconds(op, ideal) + m_efficiency.launchOverhead.GetSeconds();
+        }
+        seconds = ideal / GetArithmeticEfficiency(op, ideal);
     }
     seconds = std::max(seconds,
                        op.memoryBytes / (m_gpu.memoryBandwidthBytesPerSecond *

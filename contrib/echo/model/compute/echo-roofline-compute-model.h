@@ -19,7 +19,14 @@ namespace echo
  *
  *   launch overhead + max(flops / (peak * efficiency), bytes / (bandwidth * efficiency)),
  *
- * peak by the operator's number format, efficiencies as measured (KernelEfficiency). The attribute
+ * peak by the operator's number format, efficiencies as measured (KernelEfficiency). A matrix product
+ * of known sizes reads its inputs beside its arithmetic, but writes its result behind it:
+ *
+ *   launch overhead + max(flops / (peak * efficiency) * quantisation, input bytes / ...)
+ *     + output bytes / (bandwidth * epilogue).
+ *
+ * Measured products with few steps (K of 512 to 8192 at equal flops) fit a sum, not a maximum. The
+ * attribute
  * Scale multiplies COMPUTE and COPY. An operator that has a duration keeps it (a profiler measured
  * it); so does HOST.
  *
@@ -53,6 +60,11 @@ class RooflineComputeModel : public ComputeModel
     double GetSeconds(const Operator& op) const;
 
   private:
+    /** @return seconds of a product of known sizes, without launching */
+    double GetGemmSeconds(const Operator& op, double ideal) const;
+    /** @return share of the peak that @p op reaches */
+    double GetArithmeticEfficiency(const Operator& op, double ideal) const;
+
     double m_scale{1}; //!< factor on GPU time
     GpuSpec m_gpu;
     KernelEfficiency m_efficiency;

@@ -54,6 +54,40 @@ std::vector<KernelEfficiency::Point> ReadCurve(const YamlNode& node)
     return curve;
 }
 
+/** A number, or measured kernels as a list of maps. */
+void ReadAttention(const YamlNode& node, KernelEfficiency& efficiency)
+{
+    if (!node.IsSequence())
+    {
+        efficiency.attention = node.AsNumber(0.001, 1);
+        return;
+    }
+    double sum = 0;
+    for (const YamlNode& entry : node.GetEntries())
+    {
+        KernelEfficiency::AttentionPoint point;
+        const YamlNode kernel = entry.Get("kernel");
+        if (kernel.AsString() != "flash" && kernel.AsString() != "cudnn")
+        {
+            kernel.Fail("'" + kernel.AsString() + "'", "flash or cudnn");
+        }
+        point.isCudnn = kernel.AsString() == "cudnn";
+        point.isCausal = entry.GetBool("causal", false);
+        point.headSize = static_cast<uint32_t>(entry.Get("head").AsInteger(1, 65536));
+        point.sequence = static_cast<uint32_t>(entry.Get("sequence").AsInteger(1, 1 << 30));
+        point.forward = ReadEfficiency(entry, "forward");
+        point.backward = ReadEfficiency(entry, "backward");
+        entry.RefuseUnknownKeys();
+        sum += point.forward;
+        efficiency.attentionPoints.push_back(point);
+    }
+    if (efficiency.attentionPoints.empty())
+    {
+        node.Fail("no kernels", "at least one, or a number");
+    }
+    efficiency.attention = sum / double(efficiency.attentionPoints.size());
+}
+
 KernelEfficiency ReadArchitecture(const YamlNode& node)
 {
     KernelEfficiency efficiency;
@@ -66,7 +100,12 @@ KernelEfficiency ReadArchitecture(const YamlNode& node)
     efficiency.gemm = ReadCurve(node.Get("gemm"));
     efficiency.gemmFp32 = ReadEfficiency(node, "gemm_fp32");
     efficiency.gemmMemory = ReadEfficiency(node, "gemm_memory");
-    efficiency.attention = ReadEfficiency(node, "attention");
+    ReadAttention(node.Get("attention"), efficiency);
+    efficiency.gemmEpilogue = node.GetNumber("gemm_epilogue", 0, 0.001, 1);
+    efficiency.groupedGemm = node.GetNumber("grouped_gemm", 1, 0.001, 1);
+    efficiency.sustained = node.GetNumber("sustained", 1, 0.001, 1);
+    efficiency.processors =
+        static_cast<uint32_t>(node.GetInteger("processors", 0, 0, 100000));
     for (KernelKind kind : {KernelKind::ELEMENTWISE,
                             KernelKind::NORMALIZATION,
                             KernelKind::EMBEDDING,

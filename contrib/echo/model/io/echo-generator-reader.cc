@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-generator-reader.h"
 
+#include "echo-attribute-reader.h"
+
 #include "ns3/echo-transformer-generator.h"
+#include "ns3/object-factory.h"
 
 #include <limits>
 #include <utility>
@@ -23,6 +26,12 @@ uint32_t GetCount(const YamlNode& node,
                   int64_t maximum = MAX_COUNT)
 {
     return static_cast<uint32_t>(node.GetInteger(key, fallback, 1, maximum));
+}
+
+/** @return a size that may be 0, which stands for "none" */
+uint32_t GetSize(const YamlNode& node, const std::string& key, uint32_t fallback)
+{
+    return static_cast<uint32_t>(node.GetInteger(key, fallback, 0, MAX_SIZE));
 }
 
 /** @return the choice whose word stands at @p key */
@@ -101,13 +110,30 @@ TransformerShape ReadModel(const YamlNode& node)
     // What the preset derived from its own sizes is derived again from changed ones.
     const bool keepsSizes = model.hidden == presetHidden && model.heads == presetHeads;
     model.kvHeads = GetCount(node, "kv_heads", keepsSizes ? model.kvHeads : 0, MAX_SIZE);
+    model.headSize = GetCount(node, "head_size", keepsSizes ? model.headSize : 0, MAX_SIZE);
     model.ffnHidden = GetCount(node, "ffn_hidden", keepsSizes ? model.ffnHidden : 0, MAX_SIZE);
-    model.experts = static_cast<uint32_t>(node.GetInteger("experts", 0, 0, MAX_SIZE));
-    model.topK = static_cast<uint32_t>(node.GetInteger("top_k", 0, 0, MAX_SIZE));
+    model.window = GetSize(node, "window", model.window);
+    model.experts = GetSize(node, "experts", model.experts);
+    model.topK = GetSize(node, "top_k", model.topK);
+    model.sharedFfn = GetSize(node, "shared_ffn_hidden", model.sharedFfn);
+    model.denseLayers = GetSize(node, "dense_layers", model.denseLayers);
+    model.denseFfn = GetSize(node, "dense_ffn_hidden", model.denseFfn);
+    if (node.Has("latent_attention"))
+    {
+        const YamlNode latent = node.Get("latent_attention");
+        model.latentQueries = GetSize(latent, "queries", 0);
+        model.latentKeys = static_cast<uint32_t>(latent.Get("keys").AsInteger(1, MAX_SIZE));
+        model.rotarySize = GetSize(latent, "rotary", 0);
+        model.valueSize = GetSize(latent, "value", 0);
+        latent.RefuseUnknownKeys();
+    }
     model.gatedActivation = GetChoice<bool>(
         node, "activation", model.gatedActivation, {{"gelu", false}, {"swiglu", true}});
     model.tiedEmbeddings = node.GetBool("tied_embeddings", model.tiedEmbeddings);
     model.dropout = node.GetBool("dropout", model.dropout);
+    model.biases = node.GetBool("biases", model.biases);
+    model.learnedPositions = node.GetBool("learned_positions", model.learnedPositions);
+    model.causal = node.GetBool("causal", model.causal);
     model.SetDefaults();
     node.RefuseUnknownKeys();
     return model;
@@ -124,24 +150,100 @@ uint32_t GetDataDegree(const ParallelDegrees& degrees, uint32_t ranks)
     return ranks > 0 && ranks % others == 0 ? static_cast<uint32_t>(ranks / others) : 1;
 }
 
+/** A schedule by its name ("1f1b", "interleaved", ...), or the passes of every stage as a list. */
+Ptr<PipelineSchedule> ReadSchedule(const YamlNode& node)
+{
+    if (node.IsSequence())
+    {
+        std::vector<std::vector<PipelinePass>> passes;
+        for (const YamlNode& stage : node.GetEntries())
+        {
+            passes.push_back(stage.Parse<std::vector<PipelinePass>>(ParsePipelinePasses));
+        }
+        Ptr<ListedSchedule> listed = CreateObject<ListedSchedule>();
+        listed->SetPasses(std::move(passes));
+        return listed;
+    }
+    if (node.AsString() == "1f1b")
+    {
+        return CreateObject<OneForwardOneBackwardSchedule>();
+    }
+    ObjectFactory factory;
+    factory.SetTypeId(FindPolicy(node, PipelineSchedule::GetTypeId(), "Schedule"));
+    return factory.Create<PipelineSchedule>();
+}
+
+StateSharding ReadSharding(const YamlNode& node)
+{
+    if (node.Has("zero") && node.Has("distributed_optimizer"))
+    {
+        node.Get("zero").Fail("zero beside distributed_optimizer", "one of them");
+    }
+    if (node.Has("zero"))
+    {
+        return static_cast<StateSharding>(node.GetInteger("zero", 0, 0, 3));
+    }
+    return node.GetBool("distributed_optimizer", false) ? StateSharding::OPTIMIZER
+                                                        : StateSharding::NONE;
+}
+
+/** How the layers are divided over stages and their chunks. */
+void ReadStages(const YamlNode& node, TrainingPlan& plan)
+{
+    plan.chunks = GetCount(node, "vp", 1, 100000);
+    plan.firstStageLayers = GetCount(node, "first_stage_layers", 0);
+    plan.lastStageLayers = GetCount(node, "last_stage_layers", 0);
+    plan.embeddingIsLayer = node.GetBool("embedding_is_layer", plan.embeddingIsLayer);
+    if (node.Has("layers"))
+    {
+        for (const YamlNode& layers : node.Get("layers").GetEntries())
+        {
+            plan.partLayers.push_back(static_cast<uint32_t>(layers.AsInteger(0, 100000)));
+        }
+    }
+    if (node.Has("schedule"))
+    {
+        plan.schedule = ReadSchedule(node.Get("schedule"));
+    }
+    plan.overlapPipeline = node.GetBool("overlap_pipeline", plan.chunks > 1);
+    plan.splitMessages = node.GetBool("split_messages", plan.splitMessages);
+}
+
+void ReadExperts(const YamlNode& node, TrainingPlan& plan)
+{
+    plan.parallel.expert = GetCount(node, "ep", 1);
+    plan.parallel.expertTensor = GetCount(node, "expert_tp", 0);
+    plan.overlapExperts = node.GetBool("overlap_experts", plan.overlapExperts);
+    plan.dispatchDomain = GetSize(node, "dispatch_domain", 0);
+    if (node.Has("expert_load"))
+    {
+        for (const YamlNode& load : node.Get("expert_load").GetEntries())
+        {
+            plan.expertLoad.push_back(load.AsNumber(0, 1e9));
+        }
+    }
+}
+
 void ReadParallel(const YamlNode& node, uint32_t ranks, TrainingPlan& plan)
 {
     plan.parallel.tensor = GetCount(node, "tp", 1);
     plan.parallel.context = GetCount(node, "cp", 1);
-    plan.parallel.expert = GetCount(node, "ep", 1);
     plan.parallel.pipeline = GetCount(node, "pp", 1);
     plan.parallel.data = GetCount(node, "dp", GetDataDegree(plan.parallel, ranks));
+    ReadExperts(node, plan);
     plan.sequenceParallel = node.GetBool("sequence_parallel", plan.sequenceParallel);
-    plan.schedule =
-        GetChoice<PipelineScheduleKind>(node,
-                                        "schedule",
-                                        plan.schedule,
-                                        {{"1f1b", PipelineScheduleKind::ONE_FORWARD_ONE_BACKWARD},
-                                         {"gpipe", PipelineScheduleKind::GPIPE}});
-    plan.firstStageLayers = GetCount(node, "first_stage_layers", 0);
-    plan.lastStageLayers = GetCount(node, "last_stage_layers", 0);
-    plan.distributedOptimizer = node.GetBool("distributed_optimizer", plan.distributedOptimizer);
+    ReadStages(node, plan);
+    plan.contextExchange = GetChoice<ContextExchange>(
+        node,
+        "context_exchange",
+        plan.contextExchange,
+        {{"ring", ContextExchange::RING}, {"all-gather", ContextExchange::ALL_GATHER}});
+    plan.sharding = ReadSharding(node);
+    plan.reshardAfterForward = node.GetBool("reshard_after_forward", plan.reshardAfterForward);
     plan.overlapGradients = node.GetBool("overlap_gradients", plan.overlapGradients);
+    plan.overlapParameters = node.GetBool("overlap_parameters", plan.overlapParameters);
+    plan.overlapReduction = node.GetBool("overlap_input_gradients", plan.overlapReduction);
+    plan.overlapTensor = node.GetBool("overlap_tensor", plan.overlapTensor);
     if (node.Has("bucket_elements"))
     {
         plan.bucketElements = static_cast<uint64_t>(
@@ -227,7 +329,17 @@ TrainingPlan ReadBlock(const YamlNode& node, uint32_t ranks)
         node,
         "attention",
         plan.parameters == DataType::FP32 ? AttentionKernel::UNFUSED : AttentionKernel::FLASH,
-        {{"unfused", AttentionKernel::UNFUSED}, {"flash", AttentionKernel::FLASH}});
+        {{"unfused", AttentionKernel::UNFUSED},
+         {"flash", AttentionKernel::FLASH},
+         {"cudnn", AttentionKernel::CUDNN}});
+    plan.recomputeLayers = GetCount(node, "recompute_layers", 0);
+    if (node.Has("host"))
+    {
+        const YamlNode host = node.Get("host");
+        plan.host.kernel = host.GetTime("kernel", plan.host.kernel);
+        plan.host.waitsForPeers = host.GetBool("waits_for_peers", plan.host.waitsForPeers);
+        host.RefuseUnknownKeys();
+    }
     node.RefuseUnknownKeys();
     return plan;
 }

@@ -289,11 +289,15 @@ void ExecutionGraphBuilder::SetLine(OperatorId op, uint32_t line)
     m_graph.m_operators.at(op.Get()).line = line;
 }
 
-void ExecutionGraphBuilder::SetKernel(OperatorId op, KernelKind kernel, DataType precision)
+void ExecutionGraphBuilder::SetKernel(OperatorId op,
+                                      KernelKind kernel,
+                                      DataType precision,
+                                      const KernelShape& shape)
 {
     Operator& changed = m_graph.m_operators.at(op.Get());
     changed.kernel = kernel;
     changed.precision = precision;
+    changed.shape = shape;
 }
 
 ExecutionGraphPtr ExecutionGraphBuilder::Build()

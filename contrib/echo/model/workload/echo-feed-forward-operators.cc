@@ -3,6 +3,9 @@
 
 #include "echo-layer-operators.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace ns3
 {
 namespace echo
@@ -11,15 +14,13 @@ namespace echo
 void LayerOperators::FeedForwardForward()
 {
     NormForward("feed-forward norm");
-    if (m_model.experts > 0)
+    if (m_model.HasExperts(m_layer))
     {
         ExpertsForward();
     }
     else
     {
-        ColumnForward("feed-forward 1", m_ffnInput);
-        ActivationForward(m_tokens);
-        RowForward("feed-forward 2", m_ffn);
+        MlpForward(m_model.GetDenseFfn(), "feed-forward");
     }
     ResidualForward("feed-forward residual");
 }
@@ -27,105 +28,198 @@ void LayerOperators::FeedForwardForward()
 void LayerOperators::FeedForwardBackward()
 {
     ResidualBackward("feed-forward residual");
-    if (m_model.experts > 0)
+    if (m_model.HasExperts(m_layer))
     {
         ExpertsBackward();
     }
     else
     {
-        RowBackward("feed-forward 2", m_ffn);
-        ActivationBackward(m_tokens);
-        ColumnBackward("feed-forward 1", m_ffnInput);
+        MlpBackward(m_model.GetDenseFfn(), "feed-forward");
     }
     NormBackward("feed-forward norm");
     m_emitter.Memory(
         "feed-forward residual sum", KernelKind::ELEMENTWISE, m_ownTokens * m_hidden * 3 * m_bytes);
 }
 
-void LayerOperators::ActivationForward(double tokens)
+void LayerOperators::MlpForward(uint32_t inner, const std::string& name)
 {
-    m_emitter.Memory(
-        "activation", KernelKind::ELEMENTWISE, tokens * (m_ffnInput + m_ffn) * m_bytes);
+    const double tensor = m_plan.parallel.tensor;
+    ColumnForward(name + " 1", double(m_model.GetInputSize(inner)) / tensor);
+    ActivationForward(m_tokens, inner / tensor);
+    RowForward(name + " 2", inner / tensor);
 }
 
-void LayerOperators::ActivationBackward(double tokens)
+void LayerOperators::MlpBackward(uint32_t inner, const std::string& name)
+{
+    const double tensor = m_plan.parallel.tensor;
+    RowBackward(name + " 2", inner / tensor);
+    ActivationBackward(m_tokens, inner / tensor);
+    ColumnBackward(name + " 1", double(m_model.GetInputSize(inner)) / tensor);
+}
+
+void LayerOperators::ActivationForward(double tokens, double inner)
+{
+    const double inputs = m_model.gatedActivation ? 2 * inner : inner;
+    m_emitter.Memory("activation", KernelKind::ELEMENTWISE, tokens * (inputs + inner) * m_bytes);
+}
+
+void LayerOperators::ActivationBackward(double tokens, double inner)
 {
     // Output gradient and input read, input gradient written; the bias sums it over tokens.
-    const double passes = m_ffn + 2 * m_ffnInput + (m_model.biases ? m_ffnInput : 0);
+    const double inputs = m_model.gatedActivation ? 2 * inner : inner;
+    const double passes = inner + 2 * inputs + (m_model.biases ? inputs : 0);
     m_emitter.Memory("activation", KernelKind::ELEMENTWISE, tokens * passes * m_bytes);
 }
 
 /**
- * One grouped matrix product over the experts of this rank: together they get as many rows as this
- * rank has tokens times experts a token, and all their weights are read.
+ * One grouped matrix product over the experts of this rank: together they get this rank's rows,
+ * and all their weights are read.
  */
-void LayerOperators::Experts(const std::string& name,
-                             double rows,
-                             double columns,
-                             bool isWeightGradient)
+void LayerOperators::Experts(const std::string& name, double columns, bool isWeightGradient)
 {
     const double experts = double(m_model.experts) / m_plan.parallel.expert;
-    const double inner = m_hidden;
-    const double weights = experts * inner * columns;
-    const double bytes = rows * (inner + columns) * m_bytes +
-                         weights * (isWeightGradient ? 2.0 * BytesOf(m_plan.gradients) : m_bytes);
-    m_emitter.Kernel(name, KernelKind::GEMM, 2 * rows * inner * columns, bytes);
+    const StepEmitter::Product product{
+        name, m_expertRows, columns, m_hidden, experts, isWeightGradient, false};
+    if (m_deferred && isWeightGradient)
+    {
+        m_deferred->emplace_back(m_emitter.GetPrefix(), product);
+    }
+    else
+    {
+        m_emitter.GroupedGemm(product);
+    }
 }
 
-void LayerOperators::ExpertCollective(const std::string& name,
-                                      LayoutGroup group,
-                                      CollectiveKind kind)
+namespace
 {
-    const double parts = group == LayoutGroup::TENSOR ? m_plan.parallel.tensor : 1;
-    const double elements = m_model.topK * m_ownTokens * parts * m_hidden;
-    m_emitter.Collective(
-        name, group, kind, static_cast<uint64_t>(elements * m_bytes), m_plan.parameters);
+
+/**
+ * @return copies of a token that travel, of the @p copies that its experts ask for, where a token
+ *         goes to a domain of ranks once: the expected number of @p domains that hold at least one
+ *         of its experts, chosen at random
+ */
+double GetTravellingCopies(double copies, double domains)
+{
+    return domains * (1 - std::pow(1 - 1 / domains, copies));
 }
 
-// Tokens go to the ranks that hold their experts and come back (all-to-all over the expert group,
-// balanced routing). With tensor parallelism each rank routes its own part of the sequence; the
-// parts are gathered around the experts, whose matrices are split (Megatron-Core's all-to-all token
-// dispatcher).
+} // namespace
+
+/**
+ * Tokens to the ranks that hold their experts (dispatch), or back (combine). Balanced routing is an
+ * all-to-all; with a load every rank sends by it.
+ */
+OperatorId LayerOperators::ExpertAllToAll(const std::string& name, bool isDispatch)
+{
+    const uint32_t ranks = m_plan.parallel.expert;
+    double rows = m_routed;
+    if (m_plan.dispatchDomain > 0 && ranks > m_plan.dispatchDomain)
+    {
+        rows *= GetTravellingCopies(m_model.topK, double(ranks) / m_plan.dispatchDomain) /
+                m_model.topK;
+    }
+    const double bytes = rows * m_hidden * m_bytes;
+    CollectiveSpec spec;
+    spec.kind = CollectiveKind::ALL_TO_ALL;
+    spec.bytes = static_cast<uint64_t>(bytes);
+    spec.dataType = m_plan.parameters;
+    if (!m_plan.expertLoad.empty())
+    {
+        double sum = 0;
+        for (double load : m_plan.expertLoad)
+        {
+            sum += load;
+        }
+        spec.kind = CollectiveKind::ALL_TO_ALL_V;
+        spec.bytes = 0;
+        for (uint32_t peer = 0; peer < ranks; ++peer)
+        {
+            const double share = m_plan.expertLoad[isDispatch ? peer : m_expertIndex] / sum;
+            spec.sendBytes.push_back(static_cast<uint64_t>(std::llround(bytes * share)));
+            spec.bytes += spec.sendBytes.back();
+        }
+    }
+    return m_emitter.CollectiveAsync(name, LayoutGroup::EXPERT, spec);
+}
+
+/** Gathers or reduces the experts' tokens over the ranks that share an expert. */
+void LayerOperators::ExpertTensor(const std::string& name, CollectiveKind kind)
+{
+    if (m_plan.parallel.GetExpertTensor() > 1)
+    {
+        m_emitter.Collective(name,
+                             LayoutGroup::TENSOR,
+                             kind,
+                             static_cast<uint64_t>(m_expertRows * m_hidden * m_bytes),
+                             m_plan.parameters);
+    }
+}
+
+// Tokens go to the ranks that hold their experts and come back. With tensor parallelism each rank
+// routes its own part of the sequence; where experts are split too, the parts are gathered around
+// them (Megatron-Core's all-to-all token dispatcher).
 
 void LayerOperators::ExpertsForward()
 {
-    const double routed = m_model.topK * m_ownTokens;
-    const double rows = m_model.topK * m_tokens;
-    m_emitter.Gemm("router", m_ownTokens, m_model.experts, m_hidden);
+    m_emitter.Gemm({"router", m_ownTokens, double(m_model.experts), m_hidden, 1, false, true});
     m_emitter.Memory("permute",
                      KernelKind::ELEMENTWISE,
                      m_ownTokens * m_model.experts * 2 * sizeof(float) +
-                         routed * m_hidden * 2 * m_bytes);
-    ExpertCollective("dispatch all-to-all", LayoutGroup::EXPERT, CollectiveKind::ALL_TO_ALL);
-    ExpertCollective("experts all-gather", LayoutGroup::TENSOR, CollectiveKind::ALL_GATHER);
-    Experts("experts 1", rows, m_ffnInput, false);
-    ActivationForward(rows);
-    Experts("experts 2", rows, m_ffn, false);
-    ExpertCollective("experts reduce-scatter", LayoutGroup::TENSOR, CollectiveKind::REDUCE_SCATTER);
-    ExpertCollective("combine all-to-all", LayoutGroup::EXPERT, CollectiveKind::ALL_TO_ALL);
+                         m_routed * m_hidden * 2 * m_bytes);
+    const bool hasShared = m_model.sharedFfn > 0;
+    if (hasShared && !m_plan.overlapExperts)
+    {
+        MlpForward(m_model.sharedFfn, "shared experts");
+    }
+    const OperatorId dispatched = ExpertAllToAll("dispatch all-to-all", true);
+    if (hasShared && m_plan.overlapExperts)
+    {
+        MlpForward(m_model.sharedFfn, "shared experts");
+    }
+    m_emitter.WaitFor(dispatched);
+    ExpertTensor("experts all-gather", CollectiveKind::ALL_GATHER);
+    m_emitter.Cast("experts 1", m_expertRows * m_hidden);
+    Experts("experts 1", double(m_model.GetInputSize(1)) * m_expertFfn, false);
+    ActivationForward(m_expertRows, m_expertFfn);
+    m_emitter.Cast("experts 2", m_expertRows * m_expertFfn);
+    Experts("experts 2", m_expertFfn, false);
+    ExpertTensor("experts reduce-scatter", CollectiveKind::REDUCE_SCATTER);
+    m_emitter.WaitFor(ExpertAllToAll("combine all-to-all", false));
     m_emitter.Memory(
-        "unpermute", KernelKind::ELEMENTWISE, (routed + m_ownTokens) * m_hidden * m_bytes);
+        "unpermute", KernelKind::ELEMENTWISE, (m_routed + m_ownTokens) * m_hidden * m_bytes);
 }
 
 void LayerOperators::ExpertsBackward()
 {
-    const double routed = m_model.topK * m_ownTokens;
-    const double rows = m_model.topK * m_tokens;
+    const double inputs = double(m_model.GetInputSize(1)) * m_expertFfn;
     m_emitter.Memory(
-        "unpermute", KernelKind::ELEMENTWISE, (2 * routed + m_ownTokens) * m_hidden * m_bytes);
-    ExpertCollective("combine all-to-all", LayoutGroup::EXPERT, CollectiveKind::ALL_TO_ALL);
-    ExpertCollective("experts all-gather", LayoutGroup::TENSOR, CollectiveKind::ALL_GATHER);
-    Experts("experts 2 input gradient", rows, m_ffn, false);
-    Experts("experts 2 weight gradient", rows, m_ffn, true);
-    ActivationBackward(rows);
-    Experts("experts 1 input gradient", rows, m_ffnInput, false);
-    Experts("experts 1 weight gradient", rows, m_ffnInput, true);
-    ExpertCollective("experts reduce-scatter", LayoutGroup::TENSOR, CollectiveKind::REDUCE_SCATTER);
-    ExpertCollective("dispatch all-to-all", LayoutGroup::EXPERT, CollectiveKind::ALL_TO_ALL);
+        "unpermute", KernelKind::ELEMENTWISE, (2 * m_routed + m_ownTokens) * m_hidden * m_bytes);
+    const OperatorId returned = ExpertAllToAll("combine all-to-all", true);
+    const bool hasShared = m_model.sharedFfn > 0;
+    if (hasShared && m_plan.overlapExperts)
+    {
+        MlpBackward(m_model.sharedFfn, "shared experts");
+    }
+    m_emitter.WaitFor(returned);
+    ExpertTensor("experts all-gather", CollectiveKind::ALL_GATHER);
+    m_emitter.Cast("experts 2 gradient", m_expertRows * m_hidden);
+    Experts("experts 2 input gradient", m_expertFfn, false);
+    Experts("experts 2 weight gradient", m_expertFfn, true);
+    ActivationBackward(m_expertRows, m_expertFfn);
+    m_emitter.Cast("experts 1 gradient", m_expertRows * inputs);
+    Experts("experts 1 input gradient", inputs, false);
+    Experts("experts 1 weight gradient", inputs, true);
+    ExpertTensor("experts reduce-scatter", CollectiveKind::REDUCE_SCATTER);
+    m_emitter.WaitFor(ExpertAllToAll("dispatch all-to-all", false));
+    if (hasShared && !m_plan.overlapExperts)
+    {
+        MlpBackward(m_model.sharedFfn, "shared experts");
+    }
     m_emitter.Memory(
-        "permute", KernelKind::ELEMENTWISE, (routed + m_ownTokens) * m_hidden * m_bytes);
-    m_emitter.Gemm("router input gradient", m_ownTokens, m_hidden, m_model.experts);
-    m_emitter.Gemm("router weight gradient", m_hidden, m_model.experts, m_ownTokens, 1, true);
+        "permute", KernelKind::ELEMENTWISE, (m_routed + m_ownTokens) * m_hidden * m_bytes);
+    m_emitter.Gemm(
+        {"router input gradient", m_ownTokens, m_hidden, double(m_model.experts), 1, false, true});
+    WeightGradient("router", m_hidden, m_model.experts, m_ownTokens, true);
 }
 
 } // namespace echo

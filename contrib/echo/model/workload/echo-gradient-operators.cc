@@ -32,7 +32,81 @@ void GradientOperators::Start()
     m_emitter.SetPrefix("");
     m_emitter.Memory("clear gradients",
                      KernelKind::ELEMENTWISE,
-                     double(m_parameters.GetTotal()) * BytesOf(m_plan.gradients));
+                     double(GetHeld()) * BytesOf(m_plan.gradients));
+    if (m_plan.overlapParameters && m_plan.sharding != StateSharding::PARAMETERS)
+    {
+        GatherParameters();
+    }
+}
+
+/** Gathers updated parameters in buckets of whole layers, in the order of the forward pass. */
+void GradientOperators::GatherParameters()
+{
+    ParameterCount open = GetEmbeddingParameters(m_plan, m_stage);
+    size_t waiting = 0; // layers whose parameters are in the open bucket
+    const auto gather = [&](LayoutGroup group, uint64_t elements) {
+        return elements == 0 ? OperatorId()
+                             : m_emitter.CollectiveAsync("parameters bucket " +
+                                                             std::to_string(m_gathers.size()) +
+                                                             " all-gather",
+                                                         group,
+                                                         CollectiveKind::ALL_GATHER,
+                                                         elements * BytesOf(m_plan.parameters),
+                                                         m_plan.parameters);
+    };
+    for (uint32_t chunk = 0; chunk < m_plan.chunks; ++chunk)
+    {
+        const uint32_t part = chunk * m_plan.parallel.pipeline + m_stage;
+        const uint32_t first = m_plan.GetFirstLayerOfPart(part);
+        for (uint32_t i = 0; i < m_plan.GetPartLayers(part); ++i)
+        {
+            open += GetLayerParameters(m_plan, first + i);
+            ++waiting;
+            if (open.GetTotal() < m_bucketElements && i + 1 < m_plan.GetPartLayers(part))
+            {
+                continue;
+            }
+            const OperatorId experts = gather(LayoutGroup::EXPERT_DATA, open.experts);
+            const OperatorId dense = gather(LayoutGroup::DATA, open.dense);
+            m_expertGathers.resize(m_gathers.size() + waiting, experts);
+            m_gathers.resize(m_gathers.size() + waiting, dense);
+            open = ParameterCount();
+            waiting = 0;
+        }
+    }
+}
+
+void GradientOperators::WaitForParameters(uint32_t position)
+{
+    if (position < m_gathers.size())
+    {
+        m_emitter.WaitFor(m_gathers[position]);
+        m_emitter.WaitFor(m_expertGathers[position]);
+    }
+}
+
+uint64_t GradientOperators::GetHeld() const
+{
+    if (m_plan.sharding == StateSharding::PARAMETERS)
+    {
+        return GetOwned();
+    }
+    return m_parameters.GetTotal();
+}
+
+uint64_t GradientOperators::GetOwned() const
+{
+    const uint64_t data = m_emitter.GetGroupSize(LayoutGroup::DATA);
+    const uint64_t replicas = m_emitter.GetGroupSize(LayoutGroup::EXPERT_DATA);
+    return (m_parameters.dense + data - 1) / data +
+           (m_parameters.experts + replicas - 1) / replicas;
+}
+
+void GradientOperators::Flush()
+{
+    Reduce(LayoutGroup::DATA, m_open.dense);
+    Reduce(LayoutGroup::EXPERT_DATA, m_open.experts);
+    m_open = ParameterCount();
 }
 
 void GradientOperators::Ready(const ParameterCount& count)
@@ -56,7 +130,7 @@ void GradientOperators::Reduce(LayoutGroup group, uint64_t elements)
     {
         return;
     }
-    const bool isSplit = m_plan.distributedOptimizer;
+    const bool isSplit = m_plan.SplitsOptimizer();
     m_emitter.SetPrefix("");
     m_reductions.push_back(m_emitter.CollectiveAsync(
         std::string(group == LayoutGroup::DATA ? "gradients" : "expert gradients") + " bucket " +
@@ -70,9 +144,7 @@ void GradientOperators::Reduce(LayoutGroup group, uint64_t elements)
 
 void GradientOperators::Finish()
 {
-    Reduce(LayoutGroup::DATA, m_open.dense);
-    Reduce(LayoutGroup::EXPERT_DATA, m_open.experts);
-    m_open = ParameterCount();
+    Flush();
     for (OperatorId reduction : m_reductions)
     {
         m_emitter.WaitFor(reduction);
@@ -111,11 +183,12 @@ void GradientOperators::Clip()
     }
     m_emitter.Memory("gradient norm",
                      KernelKind::ELEMENTWISE,
-                     double(m_parameters.GetTotal()) * BytesOf(m_plan.gradients));
+                     double(m_plan.sharding >= StateSharding::GRADIENTS ? GetOwned() : GetHeld()) *
+                         BytesOf(m_plan.gradients));
     const auto sum = [this](const std::string& name, LayoutGroup group) {
         m_emitter.Collective(name, group, CollectiveKind::ALL_REDUCE, 4, DataType::FP32);
     };
-    if (m_plan.distributedOptimizer)
+    if (m_plan.SplitsOptimizer())
     {
         sum("gradient norm all-reduce", LayoutGroup::WORLD);
         return;
@@ -133,14 +206,12 @@ void GradientOperators::Update()
     // three and, from a master, the 16-bit parameter.
     const double bytes = BytesOf(m_plan.gradients) + 6 * 4.0 +
                          (m_plan.parameters == DataType::FP32 ? 0 : BytesOf(m_plan.parameters));
-    double elements = double(m_parameters.GetTotal());
-    if (m_plan.distributedOptimizer)
-    {
-        elements = double(m_parameters.dense) / m_emitter.GetGroupSize(LayoutGroup::DATA) +
-                   double(m_parameters.experts) / m_emitter.GetGroupSize(LayoutGroup::EXPERT_DATA);
-    }
+    const double elements =
+        double(m_plan.SplitsOptimizer() ? GetOwned() : m_parameters.GetTotal());
     m_emitter.Memory("optimizer", KernelKind::ELEMENTWISE, elements * bytes);
-    if (!m_plan.distributedOptimizer)
+    m_emitter.EndUnit();
+    if (!m_plan.SplitsOptimizer() || m_plan.overlapParameters ||
+        m_plan.sharding == StateSharding::PARAMETERS)
     {
         return;
     }

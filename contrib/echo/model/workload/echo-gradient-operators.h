@@ -23,13 +23,17 @@ class GradientOperators
   public:
     GradientOperators(StepEmitter& emitter, uint32_t stage);
 
-    /** Clears the gradients at the start of the step. */
+    /** Clears the gradients at the start of the step, and starts to gather parameters. */
     void Start();
+    /** The first forward pass of the stage's @p position-th layer needs its parameters. */
+    void WaitForParameters(uint32_t position);
     /**
-     * Tells that the backward pass of the last micro-batch has made the gradients of @p count.
-     * With overlap a bucket that is full is reduced at once.
+     * Tells that a backward pass has made the gradients of @p count. With overlap a bucket that is
+     * full is reduced at once.
      */
     void Ready(const ParameterCount& count);
+    /** Reduces what is ready. */
+    void Flush();
     /** Everything after the last backward pass. */
     void Finish();
 
@@ -42,6 +46,11 @@ class GradientOperators
     };
 
     void Reduce(LayoutGroup group, uint64_t elements);
+    void GatherParameters();
+    /** @return parameters whose gradients this rank holds in full */
+    uint64_t GetHeld() const;
+    /** @return parameters that this rank updates where that is split */
+    uint64_t GetOwned() const;
     void SumPartialGradients();
     void Clip();
     void Update();
@@ -53,7 +62,9 @@ class GradientOperators
     uint64_t m_bucketElements;            //!< size at which a bucket is reduced
     ParameterCount m_open;                //!< ready, but not yet reduced
     std::vector<Bucket> m_reduced;        //!< in order
-    std::vector<OperatorId> m_reductions; //!< of m_reduced
+    std::vector<OperatorId> m_reductions; //!< of all micro-batches
+    std::vector<OperatorId> m_gathers;       //!< of each layer of the stage's dense parameters
+    std::vector<OperatorId> m_expertGathers; //!< of each layer of the stage's experts
 };
 
 } // namespace echo

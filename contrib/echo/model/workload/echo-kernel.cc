@@ -20,6 +20,14 @@ const char* ToString(KernelKind kind)
         return "normalization";
     case KernelKind::EMBEDDING:
         return "embedding";
+    case KernelKind::ATTENTION_BACKWARD:
+        return "attention-backward";
+    case KernelKind::CUDNN_ATTENTION:
+        return "cudnn-attention";
+    case KernelKind::CUDNN_ATTENTION_BACKWARD:
+        return "cudnn-attention-backward";
+    case KernelKind::GROUPED_GEMM:
+        return "grouped-gemm";
     case KernelKind::OTHER:
         break;
     }

@@ -14,10 +14,26 @@ enum class KernelKind : uint8_t
 {
     OTHER,         //!< unknown (traces)
     GEMM,          //!< matrix multiplication
-    ATTENTION,     //!< fused attention (flash attention)
+    ATTENTION,     //!< fused attention (flash attention), forward
     ELEMENTWISE,   //!< reads and writes each element once
     NORMALIZATION, //!< layer norm, RMS norm
     EMBEDDING,     //!< gathers or scatters rows of a table
+    ATTENTION_BACKWARD, //!< backward pass of fused attention
+    CUDNN_ATTENTION,    //!< fused attention made for the GPU's generation, forward
+    CUDNN_ATTENTION_BACKWARD,
+    GROUPED_GEMM,       //!< matrix multiplications of several experts in one launch
+};
+
+/**
+ * Sizes of a kernel that multiplies: [rows x inner] by [inner x columns], batch times. Of fused
+ * attention: queries, keys, size of a head, heads times sequences. All 0 if unknown.
+ */
+struct KernelShape
+{
+    uint32_t rows{0};
+    uint32_t columns{0};
+    uint32_t inner{0};
+    uint32_t batch{0};
 };
 
 const char* ToString(KernelKind kind);

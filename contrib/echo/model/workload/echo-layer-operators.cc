@@ -1,48 +1,111 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-layer-operators.h"
 
+#include <numeric>
+
 namespace ns3
 {
 namespace echo
 {
 
-LayerOperators::LayerOperators(StepEmitter& emitter)
+LayerOperators::LayerOperators(StepEmitter& emitter, uint32_t expertIndex)
     : m_emitter(emitter),
       m_plan(emitter.GetPlan()),
       m_model(m_plan.model),
+      m_expertIndex(expertIndex),
       m_masksApart(m_plan.parameters == DataType::FP32),
       m_splitSequence(m_plan.sequenceParallel && m_plan.parallel.tensor > 1),
+      m_overlaps(m_plan.overlapTensor && m_splitSequence),
       m_tokens(double(m_plan.GetTokens())),
       m_ownTokens(m_splitSequence ? m_tokens / m_plan.parallel.tensor : m_tokens),
       m_hidden(m_model.hidden),
       m_bytes(BytesOf(m_plan.parameters)),
       m_heads(double(m_plan.microBatch) * m_model.heads / m_plan.parallel.tensor),
       m_qkv(double(m_model.GetQkvSize()) / m_plan.parallel.tensor),
-      m_attention(m_hidden / m_plan.parallel.tensor),
-      m_ffnInput(double(m_model.GetFfnInputSize()) / m_plan.parallel.tensor),
-      m_ffn(double(m_model.ffnHidden) / m_plan.parallel.tensor)
+      m_keyValues(double(m_model.kvHeads) * (m_model.GetHeadSize() + m_model.GetValueSize()) /
+                  m_plan.parallel.tensor),
+      m_attention(double(m_model.GetAttentionSize()) / m_plan.parallel.tensor),
+      m_routed(m_model.topK * m_ownTokens),
+      m_expertRows(m_routed * m_plan.parallel.GetExpertTensor()),
+      m_expertFfn(double(m_model.ffnHidden) / m_plan.parallel.GetExpertTensor())
 {
+    if (!m_plan.expertLoad.empty())
+    {
+        const auto& load = m_plan.expertLoad;
+        m_expertRows *= load[expertIndex] * double(load.size()) /
+                        std::accumulate(load.begin(), load.end(), 0.0);
+    }
 }
 
 void LayerOperators::Forward(uint32_t layer)
 {
+    m_layer = layer;
     m_emitter.SetPrefix("layer " + std::to_string(layer) + " forward ");
     AttentionForward();
     FeedForwardForward();
+    m_emitter.EndUnit();
 }
 
-void LayerOperators::Backward(uint32_t layer)
+void LayerOperators::Backward(uint32_t layer, bool recomputes)
 {
+    m_layer = layer;
     const std::string name = "layer " + std::to_string(layer);
-    if (m_plan.recompute == RecomputeMode::FULL)
+    if (recomputes)
     {
         m_emitter.SetPrefix(name + " recompute ");
         AttentionForward();
         FeedForwardForward();
+        m_emitter.EndUnit();
     }
     m_emitter.SetPrefix(name + " backward ");
     FeedForwardBackward();
     AttentionBackward();
+    m_emitter.EndUnit();
+}
+
+void LayerOperators::Emit(const StepEmitter::Product& product)
+{
+    if (product.batch > 1)
+    {
+        m_emitter.GroupedGemm(product);
+    }
+    else
+    {
+        m_emitter.Gemm(product);
+    }
+}
+
+void LayerOperators::MakeDeferred(const Deferred& deferred)
+{
+    for (const auto& [prefix, product] : deferred)
+    {
+        m_emitter.SetPrefix(prefix);
+        Emit(product);
+    }
+    m_emitter.EndUnit();
+}
+
+void LayerOperators::Product(const std::string& name, double rows, double columns, double inner)
+{
+    m_emitter.Gemm({name, rows, columns, inner});
+}
+
+void LayerOperators::WeightGradient(const std::string& name,
+                                    double rows,
+                                    double columns,
+                                    double inner,
+                                    bool isWide)
+{
+    const StepEmitter::Product product{
+        name + " weight gradient", rows, columns, inner, 1, true, isWide};
+    if (m_deferred)
+    {
+        m_deferred->emplace_back(m_emitter.GetPrefix(), product);
+    }
+    else
+    {
+        Emit(product);
+    }
 }
 
 void LayerOperators::NormForward(const std::string& name)
@@ -78,14 +141,35 @@ void LayerOperators::GatherHidden(const std::string& name)
     }
 }
 
-void LayerOperators::ColumnForward(const std::string& name, double columns)
+void LayerOperators::ColumnForward(const std::string& name, double columns, bool isWide)
 {
-    GatherHidden(name + " input all-gather");
-    m_emitter.Gemm(name, m_tokens, columns, m_hidden);
+    if (!isWide)
+    {
+        m_emitter.Cast(name, m_tokens * m_hidden);
+    }
+    OperatorId gather;
+    if (m_overlaps && !isWide)
+    {
+        gather = m_emitter.CollectiveAsync(name + " input all-gather",
+                                           LayoutGroup::TENSOR,
+                                           CollectiveKind::ALL_GATHER,
+                                           GetHiddenBytes(),
+                                           m_plan.parameters);
+    }
+    else
+    {
+        GatherHidden(name + " input all-gather");
+    }
+    m_emitter.Gemm({name, m_tokens, columns, m_hidden, 1, false, isWide});
+    m_emitter.WaitFor(gather);
 }
 
-void LayerOperators::ColumnBackward(const std::string& name, double columns)
+void LayerOperators::ColumnBackward(const std::string& name, double columns, bool isWide)
 {
+    if (!isWide)
+    {
+        m_emitter.Cast(name + " gradient", m_tokens * columns);
+    }
     // The input was kept split: it is gathered again beside the input gradient, for the weights'.
     OperatorId gather;
     if (m_splitSequence)
@@ -96,7 +180,7 @@ void LayerOperators::ColumnBackward(const std::string& name, double columns)
                                            GetHiddenBytes(),
                                            m_plan.parameters);
     }
-    m_emitter.Gemm(name + " input gradient", m_tokens, m_hidden, columns);
+    m_emitter.Gemm({name + " input gradient", m_tokens, m_hidden, columns, 1, false, isWide});
     m_emitter.WaitFor(gather);
     const OperatorId reduce = m_emitter.CollectiveAsync(
         name + (m_splitSequence ? " input gradient reduce-scatter" : " input gradient all-reduce"),
@@ -104,21 +188,55 @@ void LayerOperators::ColumnBackward(const std::string& name, double columns)
         m_splitSequence ? CollectiveKind::REDUCE_SCATTER : CollectiveKind::ALL_REDUCE,
         GetHiddenBytes(),
         m_plan.parameters);
-    m_emitter.Gemm(name + " weight gradient", m_hidden, columns, m_tokens, 1, true);
+    if (!m_plan.overlapReduction)
+    {
+        m_emitter.WaitFor(reduce);
+    }
+    WeightGradient(name, m_hidden, columns, m_tokens, isWide);
     m_emitter.WaitFor(reduce);
 }
 
 void LayerOperators::RowForward(const std::string& name, double inner)
 {
-    m_emitter.Gemm(name, m_tokens, m_hidden, inner);
-    ReduceHidden(name + (m_splitSequence ? " reduce-scatter" : " all-reduce"));
+    m_emitter.Cast(name, m_tokens * inner);
+    const std::string reduce = name + (m_splitSequence ? " reduce-scatter" : " all-reduce");
+    if (!m_overlaps)
+    {
+        Product(name, m_tokens, m_hidden, inner);
+        ReduceHidden(reduce);
+        return;
+    }
+    // In as many parts as there are ranks: all but the first travel beside the next.
+    const double parts = m_plan.parallel.tensor;
+    Product(name, m_tokens / parts, m_hidden, inner);
+    const OperatorId scatter = m_emitter.CollectiveAsync(reduce,
+                                                         LayoutGroup::TENSOR,
+                                                         CollectiveKind::REDUCE_SCATTER,
+                                                         GetHiddenBytes(),
+                                                         m_plan.parameters);
+    Product(name + " rest", m_tokens * (parts - 1) / parts, m_hidden, inner);
+    m_emitter.WaitFor(scatter);
 }
 
 void LayerOperators::RowBackward(const std::string& name, double inner)
 {
-    GatherHidden(name + " output gradient all-gather");
-    m_emitter.Gemm(name + " input gradient", m_tokens, inner, m_hidden);
-    m_emitter.Gemm(name + " weight gradient", inner, m_hidden, m_tokens, 1, true);
+    m_emitter.Cast(name + " gradient", m_tokens * m_hidden);
+    OperatorId gather;
+    if (m_overlaps)
+    {
+        gather = m_emitter.CollectiveAsync(name + " output gradient all-gather",
+                                           LayoutGroup::TENSOR,
+                                           CollectiveKind::ALL_GATHER,
+                                           GetHiddenBytes(),
+                                           m_plan.parameters);
+    }
+    else
+    {
+        GatherHidden(name + " output gradient all-gather");
+    }
+    Product(name + " input gradient", m_tokens, inner, m_hidden);
+    m_emitter.WaitFor(gather);
+    WeightGradient(name, inner, m_hidden, m_tokens);
 }
 
 void LayerOperators::ResidualForward(const std::string& name)
@@ -138,97 +256,6 @@ void LayerOperators::ResidualBackward(const std::string& name)
     {
         m_emitter.Memory(name, KernelKind::ELEMENTWISE, m_ownTokens * m_hidden * bytes);
     }
-}
-
-void LayerOperators::AttentionForward()
-{
-    NormForward("attention norm");
-    ColumnForward("query-key-value", m_qkv);
-    if (!m_model.learnedPositions)
-    {
-        m_emitter.Memory("rotary", KernelKind::ELEMENTWISE, m_tokens * m_qkv * 2 * m_bytes);
-    }
-    AttentionCoreForward();
-    RowForward("projection", m_attention);
-    ResidualForward("attention residual");
-}
-
-void LayerOperators::AttentionBackward()
-{
-    ResidualBackward("attention residual");
-    RowBackward("projection", m_attention);
-    if (m_plan.recompute == RecomputeMode::SELECTIVE)
-    {
-        const std::string prefix = m_emitter.GetPrefix();
-        m_emitter.SetPrefix(prefix + "recompute ");
-        AttentionCoreForward();
-        m_emitter.SetPrefix(prefix);
-    }
-    AttentionCoreBackward();
-    if (!m_model.learnedPositions)
-    {
-        m_emitter.Memory("rotary", KernelKind::ELEMENTWISE, m_tokens * m_qkv * 2 * m_bytes);
-    }
-    ColumnBackward("query-key-value", m_qkv);
-    NormBackward("attention norm");
-    m_emitter.Memory(
-        "attention residual sum", KernelKind::ELEMENTWISE, m_ownTokens * m_hidden * 3 * m_bytes);
-}
-
-void LayerOperators::AttentionCoreForward()
-{
-    const double sequence = m_model.sequence;
-    const double size = m_model.GetHeadSize();
-    const double scores = m_heads * sequence * sequence;
-    if (m_plan.attention == AttentionKernel::FLASH)
-    {
-        // The causal half of two products; queries, keys and values read, outputs written.
-        m_emitter.Kernel("attention",
-                         KernelKind::ATTENTION,
-                         2 * scores * size,
-                         m_tokens * (m_qkv + m_attention) * m_bytes);
-        return;
-    }
-    m_emitter.Gemm("attention scores", sequence, sequence, size, m_heads);
-    if (m_masksApart)
-    {
-        m_emitter.Memory("attention mask", KernelKind::ELEMENTWISE, scores * 2 * m_bytes);
-    }
-    m_emitter.Memory("attention softmax", KernelKind::ELEMENTWISE, scores * 2 * m_bytes);
-    if (m_model.dropout)
-    {
-        m_emitter.Memory("attention dropout", KernelKind::ELEMENTWISE, scores * (2 * m_bytes + 1));
-    }
-    m_emitter.Gemm("attention context", sequence, size, sequence, m_heads);
-}
-
-void LayerOperators::AttentionCoreBackward()
-{
-    const double sequence = m_model.sequence;
-    const double size = m_model.GetHeadSize();
-    const double scores = m_heads * sequence * sequence;
-    if (m_plan.attention == AttentionKernel::FLASH)
-    {
-        // Five products instead of two: the scores are computed again (arXiv 2307.08691).
-        m_emitter.Kernel("attention",
-                         KernelKind::ATTENTION,
-                         5 * scores * size,
-                         m_tokens * (2 * m_qkv + 2 * m_attention) * m_bytes);
-        return;
-    }
-    m_emitter.Gemm("attention context scores", sequence, sequence, size, m_heads);
-    m_emitter.Gemm("attention context values", sequence, size, sequence, m_heads);
-    if (m_model.dropout)
-    {
-        m_emitter.Memory("attention dropout", KernelKind::ELEMENTWISE, scores * (2 * m_bytes + 1));
-    }
-    m_emitter.Memory("attention softmax", KernelKind::ELEMENTWISE, scores * 3 * m_bytes);
-    if (m_masksApart)
-    {
-        m_emitter.Memory("attention mask", KernelKind::ELEMENTWISE, scores * 2 * m_bytes);
-    }
-    m_emitter.Gemm("attention scores queries", sequence, size, sequence, m_heads);
-    m_emitter.Gemm("attention scores keys", sequence, size, sequence, m_heads);
 }
 
 } // namespace echo

@@ -4,34 +4,58 @@
 
 #include "echo-step-emitter.h"
 
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace ns3
 {
 namespace echo
 {
 
 /**
- * The kernels and communications of one transformer layer on one tensor rank, as Megatron-Core
- * issues them: column-parallel then row-parallel matrices in the attention and in the feed-forward
- * block (arXiv 1909.08053), all-reduces at their ends, or with sequence parallelism all-gathers and
+ * The kernels and communications of one transformer layer on one rank, as Megatron-Core issues
+ * them: column-parallel then row-parallel matrices in the attention and in the feed-forward block
+ * (arXiv 1909.08053), all-reduces at their ends, or with sequence parallelism all-gathers and
  * reduce-scatters (arXiv 2205.05198). In the backward pass the reduction of a column-parallel
- * matrix's input gradient overlaps its weight gradient.
+ * matrix's input gradient overlaps its weight gradient; with overlapTensor all tensor-parallel
+ * communication overlaps its matrix product (Transformer Engine's userbuffers).
  *
  * Flops of operators are those of matrix products only; bytes count each operand once.
  */
 class LayerOperators
 {
   public:
-    explicit LayerOperators(StepEmitter& emitter);
+    /** Products that a backward pass has put off, with the names of their operators. */
+    using Deferred = std::vector<std::pair<std::string, StepEmitter::Product>>;
+
+    /** @param expertIndex this rank's in its expert group, which decides its load */
+    explicit LayerOperators(StepEmitter& emitter, uint32_t expertIndex = 0);
 
     /** Forward pass of layer @p layer. */
     void Forward(uint32_t layer);
-    /** Backward pass of layer @p layer, what the plan recomputes included. */
-    void Backward(uint32_t layer);
+    /**
+     * Backward pass of layer @p layer.
+     * @param recomputes the forward pass is run again first
+     */
+    void Backward(uint32_t layer, bool recomputes);
+    /** Weight gradients go to @p deferred instead of being made; null: they are made. */
+    void DeferWeights(Deferred* deferred)
+    {
+        m_deferred = deferred;
+    }
 
-    /** Matrix whose columns are split over tensor ranks; its input is gathered first (sequence
-     * parallelism). @param columns this rank's */
-    void ColumnForward(const std::string& name, double columns);
-    void ColumnBackward(const std::string& name, double columns);
+    /** Makes the gradients that were put off. */
+    void MakeDeferred(const Deferred& deferred);
+
+    /**
+     * Matrix whose columns are split over tensor ranks; its input is gathered first (sequence
+     * parallelism).
+     * @param columns this rank's
+     * @param isWide in the parameters' format (the output layer)
+     */
+    void ColumnForward(const std::string& name, double columns, bool isWide = false);
+    void ColumnBackward(const std::string& name, double columns, bool isWide = false);
     /** A norm over this rank's tokens. */
     void NormForward(const std::string& name);
     void NormBackward(const std::string& name);
@@ -55,35 +79,62 @@ class LayerOperators
   private:
     void AttentionForward();
     void AttentionBackward();
+    void QkvForward();
+    void QkvBackward();
+    void LatentForward();
+    void LatentBackward();
     void AttentionCoreForward();
     void AttentionCoreBackward();
+    void UnfusedCoreForward();
+    void UnfusedCoreBackward();
+    void FusedCore(bool isBackward);
+    void CoreStep(bool isBackward, double share, const std::string& name);
+    OperatorId ExchangeContext(const std::string& name, uint32_t step, bool withGradients);
+    void GatherContext(const std::string& name, CollectiveKind kind);
     void FeedForwardForward();
     void FeedForwardBackward();
-    void ActivationForward(double tokens);
-    void ActivationBackward(double tokens);
+    void MlpForward(uint32_t inner, const std::string& name);
+    void MlpBackward(uint32_t inner, const std::string& name);
+    void ActivationForward(double tokens, double inner);
+    void ActivationBackward(double tokens, double inner);
     void ExpertsForward();
     void ExpertsBackward();
-    void Experts(const std::string& name, double rows, double columns, bool isWeightGradient);
+    /** A matrix of every expert of this rank; @p columns: this rank's share of its columns. */
+    void Experts(const std::string& name, double columns, bool isWeightGradient);
+    void Product(const std::string& name, double rows, double columns, double inner);
+    void WeightGradient(const std::string& name,
+                        double rows,
+                        double columns,
+                        double inner,
+                        bool isWide = false);
+    void Emit(const StepEmitter::Product& product);
     void RowForward(const std::string& name, double inner);
     void RowBackward(const std::string& name, double inner);
     void ResidualForward(const std::string& name);
     void ResidualBackward(const std::string& name);
-    void ExpertCollective(const std::string& name, LayoutGroup group, CollectiveKind kind);
+    OperatorId ExpertAllToAll(const std::string& name, bool isDispatch);
+    void ExpertTensor(const std::string& name, CollectiveKind kind);
 
     StepEmitter& m_emitter;
     const TrainingPlan& m_plan;
     const TransformerShape& m_model;
+    uint32_t m_expertIndex;
+    Deferred* m_deferred{nullptr};
+    uint32_t m_layer{0};  //!< that is being written
     bool m_masksApart;    //!< Megatron's kernel that masks and takes the softmax knows 16 bits only
     bool m_splitSequence; //!< sequence parallelism over more than one rank
-    double m_tokens;      //!< of a micro-batch
+    bool m_overlaps;      //!< tensor-parallel communication beside its product
+    double m_tokens;      //!< of a micro-batch on this rank's tensor group
     double m_ownTokens;   //!< of them, outside of matrices
     double m_hidden;
-    double m_bytes;     //!< of an activation element
-    double m_heads;     //!< heads of this rank, times sequences
-    double m_qkv;       //!< outputs of this rank's query, key and value projection
-    double m_attention; //!< inputs of this rank's output projection
-    double m_ffnInput;  //!< outputs of this rank's first feed-forward matrix
-    double m_ffn;       //!< inputs of this rank's second feed-forward matrix
+    double m_bytes;      //!< of an activation element
+    double m_heads;      //!< heads of this rank, times sequences
+    double m_qkv;        //!< queries, keys and values of a token, this rank's heads
+    double m_keyValues;  //!< of them keys and values
+    double m_attention;  //!< inputs of this rank's output projection
+    double m_routed;     //!< tokens that this rank sends to experts, each counted topK times
+    double m_expertRows; //!< tokens that this rank's experts get
+    double m_expertFfn;  //!< this rank's share of an expert's inner size
 };
 
 } // namespace echo

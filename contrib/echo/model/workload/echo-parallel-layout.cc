@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-parallel-layout.h"
 
+#include "ns3/assert.h"
 #include "ns3/echo-error.h"
 
 #include <string>
@@ -95,12 +96,26 @@ ParallelLayout::ParallelLayout(const ParallelDegrees& degrees, uint32_t ranks) :
                              std::to_string(degrees.pipeline) + " = " + shown,
                          "the number of ranks, " + std::to_string(ranks));
     }
-    if (degrees.data % degrees.expert != 0)
+    const uint32_t x = degrees.GetExpertTensor();
+    if (x != degrees.tensor && x != 1)
+    {
+        throw InputError({"", 0, "parallel.expert_tp"},
+                         std::to_string(x),
+                         "1 or tp, " + std::to_string(degrees.tensor));
+    }
+    if (x == degrees.tensor && degrees.context == 1 && degrees.data % degrees.expert != 0)
     {
         throw InputError({"", 0, "parallel.ep"},
                          std::to_string(degrees.expert),
                          "a divisor of dp " + std::to_string(degrees.data) +
                              " (expert groups lie inside data groups)");
+    }
+    if (GetStageSize() % (uint64_t(x) * degrees.expert) != 0)
+    {
+        throw InputError({"", 0, "parallel.ep"},
+                         std::to_string(degrees.expert),
+                         "a divisor of a stage's " + std::to_string(GetStageSize()) +
+                             " ranks over expert_tp " + std::to_string(x));
     }
 }
 
@@ -135,9 +150,9 @@ uint32_t ParallelLayout::GetGroupSize(LayoutGroup group) const
     case LayoutGroup::EXPERT:
         return m_degrees.expert;
     case LayoutGroup::DATA:
-        return m_degrees.data;
+        return m_degrees.context * m_degrees.data;
     case LayoutGroup::EXPERT_DATA:
-        return m_degrees.data / m_degrees.expert;
+        return GetStageSize() / m_degrees.GetExpertTensor() / m_degrees.expert;
     case LayoutGroup::PIPELINE:
         return m_degrees.pipeline;
     case LayoutGroup::EMBEDDING:
@@ -145,7 +160,7 @@ uint32_t ParallelLayout::GetGroupSize(LayoutGroup group) const
     case LayoutGroup::MODEL:
         return m_degrees.tensor * m_degrees.pipeline;
     case LayoutGroup::MODEL_EXPERT:
-        return m_degrees.tensor * m_degrees.pipeline * m_degrees.expert;
+        return m_degrees.GetExpertTensor() * m_degrees.pipeline * m_degrees.expert;
     case LayoutGroup::WORLD:
         return GetRankCount();
     }
@@ -158,9 +173,6 @@ ParallelLayout::Box ParallelLayout::GetBox(LayoutGroup group, RankId rank) const
     const auto all = [](uint32_t count) { return Range{0, count, 1}; };
     const Coordinates at = CoordinatesOf(rank);
     const uint32_t stages = m_degrees.pipeline;
-    const uint32_t expert = m_degrees.expert;
-    const uint32_t firstOfExperts = at.data / expert * expert;
-    const Range experts = {firstOfExperts, firstOfExperts + expert, 1};
     Box box{fixed(at.tensor), fixed(at.context), fixed(at.data), fixed(at.pipeline)};
     switch (group)
     {
@@ -170,14 +182,9 @@ ParallelLayout::Box ParallelLayout::GetBox(LayoutGroup group, RankId rank) const
     case LayoutGroup::CONTEXT:
         box.context = all(m_degrees.context);
         break;
-    case LayoutGroup::EXPERT:
-        box.data = experts;
-        break;
     case LayoutGroup::DATA:
+        box.context = all(m_degrees.context);
         box.data = all(m_degrees.data);
-        break;
-    case LayoutGroup::EXPERT_DATA:
-        box.data = {at.data % expert, m_degrees.data, expert};
         break;
     case LayoutGroup::PIPELINE:
         box.pipeline = all(stages);
@@ -185,9 +192,6 @@ ParallelLayout::Box ParallelLayout::GetBox(LayoutGroup group, RankId rank) const
     case LayoutGroup::EMBEDDING:
         box.pipeline = {0, stages, stages > 1 ? stages - 1 : 1};
         break;
-    case LayoutGroup::MODEL_EXPERT:
-        box.data = experts;
-        [[fallthrough]];
     case LayoutGroup::MODEL:
         box.tensor = all(m_degrees.tensor);
         box.pipeline = all(stages);
@@ -195,18 +199,83 @@ ParallelLayout::Box ParallelLayout::GetBox(LayoutGroup group, RankId rank) const
     case LayoutGroup::WORLD:
         box = {all(m_degrees.tensor), all(m_degrees.context), all(m_degrees.data), all(stages)};
         break;
+    case LayoutGroup::EXPERT:
+    case LayoutGroup::EXPERT_DATA:
+    case LayoutGroup::MODEL_EXPERT:
+        NS_ASSERT_MSG(false, "groups of experts are no boxes");
+        break;
     }
     return box;
 }
 
+uint32_t ParallelLayout::GetExpertIndex(RankId rank) const
+{
+    return rank.Get() % GetStageSize() / m_degrees.GetExpertTensor() % m_degrees.expert;
+}
+
+std::vector<RankId> ParallelLayout::GetExpertGroup(LayoutGroup group, RankId rank) const
+{
+    const uint32_t stageSize = GetStageSize();
+    const uint32_t x = m_degrees.GetExpertTensor();
+    const uint32_t block = x * m_degrees.expert; // consecutive ranks that hold all experts once
+    const uint32_t index = rank.Get() % stageSize;
+    const uint32_t stage = rank.Get() / stageSize;
+    std::vector<RankId> ranks;
+    ranks.reserve(GetGroupSize(group));
+    if (group == LayoutGroup::EXPERT_DATA)
+    {
+        for (uint32_t i = index % block; i < stageSize; i += block)
+        {
+            ranks.emplace_back(stage * stageSize + i);
+        }
+        return ranks;
+    }
+    const bool isModel = group == LayoutGroup::MODEL_EXPERT;
+    const uint32_t first = index / block * block;
+    for (uint32_t s = isModel ? 0 : stage; s < (isModel ? m_degrees.pipeline : stage + 1); ++s)
+    {
+        for (uint32_t i = first + (isModel ? 0 : index % x); i < first + block; i += isModel ? 1 : x)
+        {
+            ranks.emplace_back(s * stageSize + i);
+        }
+    }
+    return ranks;
+}
+
+namespace
+{
+
+bool IsExpertGroup(LayoutGroup group)
+{
+    return group == LayoutGroup::EXPERT || group == LayoutGroup::EXPERT_DATA ||
+           group == LayoutGroup::MODEL_EXPERT;
+}
+
+} // namespace
+
 RankId ParallelLayout::GetFirstOfGroup(LayoutGroup group, RankId rank) const
 {
+    if (IsExpertGroup(group)) // without making the list: all ranks ask
+    {
+        const uint32_t x = m_degrees.GetExpertTensor();
+        const uint32_t block = x * m_degrees.expert;
+        const uint32_t index = rank.Get() % GetStageSize();
+        const uint32_t stage = rank.Get() - index;
+        return RankId(group == LayoutGroup::EXPERT_DATA ? stage + index % block
+                      : group == LayoutGroup::EXPERT
+                          ? stage + index / block * block + index % x
+                          : index / block * block);
+    }
     const Box box = GetBox(group, rank);
     return RankOf({box.tensor.first, box.context.first, box.data.first, box.pipeline.first});
 }
 
 std::vector<RankId> ParallelLayout::GetGroup(LayoutGroup group, RankId rank) const
 {
+    if (IsExpertGroup(group))
+    {
+        return GetExpertGroup(group, rank);
+    }
     const Box box = GetBox(group, rank);
     std::vector<RankId> ranks;
     ranks.reserve(GetGroupSize(group));

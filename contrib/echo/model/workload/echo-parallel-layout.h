@@ -18,9 +18,16 @@ struct ParallelDegrees
 {
     uint32_t tensor{1};
     uint32_t context{1};
-    uint32_t expert{1}; //!< lies inside data: it uses no ranks of its own
+    uint32_t expert{1}; //!< uses no ranks of its own: lies inside tensor, context and data
     uint32_t data{1};
     uint32_t pipeline{1};
+    uint32_t expertTensor{0}; //!< tensor degree of experts: 0 (as tensor) or 1
+
+    /** @return ways in which the matrices of an expert are split */
+    uint32_t GetExpertTensor() const
+    {
+        return expertTensor > 0 ? expertTensor : tensor;
+    }
 };
 
 /** The process groups of a training job. */
@@ -28,9 +35,9 @@ enum class LayoutGroup : uint8_t
 {
     TENSOR,
     CONTEXT,
-    EXPERT,       //!< holds the experts of a layer once: consecutive data indices
-    DATA,         //!< replicas of the dense parameters
-    EXPERT_DATA,  //!< replicas of the same experts: data indices `expert` apart
+    EXPERT,       //!< holds the experts of a layer once
+    DATA,         //!< replicas of the dense parameters: all context and data indices
+    EXPERT_DATA,  //!< replicas of the same experts
     PIPELINE,     //!< the stages in order
     EMBEDDING,    //!< first and last stage, which share the word embedding
     MODEL,        //!< one replica of the dense model: all tensor and pipeline indices
@@ -49,8 +56,10 @@ const char* ToString(LayoutGroup group);
  *
  *   rank = tensor + T * (context + C * (data + D * pipeline)).
  *
- * The expert dimension splits the data dimension: data = expert + E * expertData, as
- * Megatron-Core's rank generator does.
+ * The expert dimension splits the ranks of a stage as Megatron-Core's rank generator does: with
+ * tensor degree X of experts (T or 1) the i-th rank of a stage is
+ *
+ *   i = expertTensor + X * (expert + E * expertData).
  */
 class ParallelLayout
 {
@@ -84,6 +93,8 @@ class ParallelLayout
 
     Coordinates CoordinatesOf(RankId rank) const;
     RankId RankOf(const Coordinates& at) const;
+    /** @return index of @p rank in its expert group */
+    uint32_t GetExpertIndex(RankId rank) const;
 
     /** @return members of every group of @p group */
     uint32_t GetGroupSize(LayoutGroup group) const;
@@ -116,6 +127,13 @@ class ParallelLayout
     };
 
     Box GetBox(LayoutGroup group, RankId rank) const;
+    std::vector<RankId> GetExpertGroup(LayoutGroup group, RankId rank) const;
+
+    /** @return ranks of a stage */
+    uint32_t GetStageSize() const
+    {
+        return m_degrees.tensor * m_degrees.context * m_degrees.data;
+    }
 
     ParallelDegrees m_degrees;
 };

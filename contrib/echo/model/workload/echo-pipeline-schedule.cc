@@ -1,170 +1,228 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-pipeline-schedule.h"
 
+#include "ns3/echo-error.h"
+
 #include <algorithm>
+#include <sstream>
 
 namespace ns3
 {
 namespace echo
 {
 
+NS_OBJECT_ENSURE_REGISTERED(PipelineSchedule);
+NS_OBJECT_ENSURE_REGISTERED(GpipeSchedule);
+NS_OBJECT_ENSURE_REGISTERED(OneForwardOneBackwardSchedule);
+NS_OBJECT_ENSURE_REGISTERED(InterleavedSchedule);
+NS_OBJECT_ENSURE_REGISTERED(ZeroBubbleSchedule);
+NS_OBJECT_ENSURE_REGISTERED(ListedSchedule);
+
 namespace
 {
 
-/** Collects the steps of one stage; transfers that the stage has no neighbour for drop out. */
-class StageSteps
+using Kind = PipelinePass::Kind;
+
+template <typename Schedule>
+TypeId MakeType(const char* name)
 {
-  public:
-    StageSteps(uint32_t stage, uint32_t stages)
-        : m_isFirst(stage == 0), m_isLast(stage + 1 == stages)
-    {
-    }
-
-    void Forward(uint32_t microBatch)
-    {
-        m_steps.push_back({PipelineStep::Kind::FORWARD, microBatch, {}});
-    }
-
-    void Backward(uint32_t microBatch)
-    {
-        m_steps.push_back({PipelineStep::Kind::BACKWARD, microBatch, {}});
-    }
-
-    // Transfers gather until Flush() makes them one step.
-    void SendActivation(uint32_t microBatch)
-    {
-        Add(!m_isLast, {true, true, microBatch});
-    }
-
-    void ReceiveActivation(uint32_t microBatch)
-    {
-        Add(!m_isFirst, {false, true, microBatch});
-    }
-
-    void SendGradient(uint32_t microBatch)
-    {
-        Add(!m_isFirst, {true, false, microBatch});
-    }
-
-    void ReceiveGradient(uint32_t microBatch)
-    {
-        Add(!m_isLast, {false, false, microBatch});
-    }
-
-    void Flush()
-    {
-        if (!m_transfers.empty())
-        {
-            m_steps.push_back({PipelineStep::Kind::TRANSFER, 0, std::move(m_transfers)});
-            m_transfers.clear();
-        }
-    }
-
-    std::vector<PipelineStep> Take()
-    {
-        return std::move(m_steps);
-    }
-
-  private:
-    void Add(bool hasNeighbour, PipelineStep::Transfer transfer)
-    {
-        if (hasNeighbour)
-        {
-            m_transfers.push_back(transfer);
-        }
-    }
-
-    bool m_isFirst;
-    bool m_isLast;
-    std::vector<PipelineStep> m_steps;
-    std::vector<PipelineStep::Transfer> m_transfers; //!< of the step that is being gathered
-};
-
-void AddForwardAlone(StageSteps& steps, uint32_t microBatch)
-{
-    steps.ReceiveActivation(microBatch);
-    steps.Flush();
-    steps.Forward(microBatch);
-    steps.SendActivation(microBatch);
-    steps.Flush();
-}
-
-void AddBackwardAlone(StageSteps& steps, uint32_t microBatch)
-{
-    steps.ReceiveGradient(microBatch);
-    steps.Flush();
-    steps.Backward(microBatch);
-    steps.SendGradient(microBatch);
-    steps.Flush();
-}
-
-uint32_t GetWarmUp(uint32_t stage, uint32_t stages, uint32_t microBatches)
-{
-    return std::min(stages - stage - 1, microBatches);
+    return TypeId(name)
+        .SetParent<PipelineSchedule>()
+        .SetGroupName("Echo")
+        .AddConstructor<Schedule>();
 }
 
 } // namespace
 
-std::vector<PipelineStep> MakePipelineSchedule(PipelineScheduleKind kind,
-                                               uint32_t stage,
-                                               uint32_t stages,
-                                               uint32_t microBatches)
+TypeId PipelineSchedule::GetTypeId()
 {
-    StageSteps steps(stage, stages);
-    if (kind == PipelineScheduleKind::GPIPE)
-    {
-        for (uint32_t i = 0; i < microBatches; ++i)
-        {
-            AddForwardAlone(steps, i);
-        }
-        for (uint32_t i = microBatches; i-- > 0;)
-        {
-            AddBackwardAlone(steps, i);
-        }
-        return steps.Take();
-    }
-    const uint32_t warmUp = GetWarmUp(stage, stages, microBatches);
-    const uint32_t steady = microBatches - warmUp;
-    for (uint32_t i = 0; i < warmUp; ++i)
-    {
-        AddForwardAlone(steps, i);
-    }
-    if (steady > 0)
-    {
-        steps.ReceiveActivation(warmUp);
-        steps.Flush();
-    }
-    for (uint32_t i = 0; i < steady; ++i)
-    {
-        steps.Forward(warmUp + i);
-        steps.SendActivation(warmUp + i);
-        steps.ReceiveGradient(i);
-        steps.Flush();
-        steps.Backward(i);
-        steps.SendGradient(i);
-        if (i + 1 < steady)
-        {
-            steps.ReceiveActivation(warmUp + i + 1);
-        }
-        steps.Flush();
-    }
-    for (uint32_t i = steady; i < microBatches; ++i)
-    {
-        AddBackwardAlone(steps, i);
-    }
-    return steps.Take();
+    static TypeId tid =
+        TypeId("ns3::echo::PipelineSchedule").SetParent<Object>().SetGroupName("Echo");
+    return tid;
 }
 
-uint32_t GetMicroBatchesInFlight(PipelineScheduleKind kind,
-                                 uint32_t stage,
-                                 uint32_t stages,
-                                 uint32_t microBatches)
+TypeId GpipeSchedule::GetTypeId()
 {
-    if (kind == PipelineScheduleKind::GPIPE)
+    static TypeId tid = MakeType<GpipeSchedule>("ns3::echo::GpipeSchedule");
+    return tid;
+}
+
+TypeId OneForwardOneBackwardSchedule::GetTypeId()
+{
+    static TypeId tid =
+        MakeType<OneForwardOneBackwardSchedule>("ns3::echo::OneForwardOneBackwardSchedule");
+    return tid;
+}
+
+TypeId InterleavedSchedule::GetTypeId()
+{
+    static TypeId tid = MakeType<InterleavedSchedule>("ns3::echo::InterleavedSchedule");
+    return tid;
+}
+
+TypeId ZeroBubbleSchedule::GetTypeId()
+{
+    static TypeId tid = MakeType<ZeroBubbleSchedule>("ns3::echo::ZeroBubbleSchedule");
+    return tid;
+}
+
+TypeId ListedSchedule::GetTypeId()
+{
+    static TypeId tid = MakeType<ListedSchedule>("ns3::echo::ListedSchedule");
+    return tid;
+}
+
+std::string ToString(const PipelinePass& pass)
+{
+    const char* letters = "FBIW";
+    std::string text(1, letters[static_cast<size_t>(pass.kind)]);
+    text += std::to_string(pass.microBatch);
+    return pass.chunk > 0 ? text + "." + std::to_string(pass.chunk) : text;
+}
+
+std::vector<PipelinePass> GpipeSchedule::GetPasses(uint32_t, const PipelineShape& shape) const
+{
+    std::vector<PipelinePass> passes;
+    for (uint32_t i = 0; i < shape.microBatches; ++i)
     {
-        return microBatches;
+        passes.push_back({Kind::FORWARD, i, 0});
     }
-    return std::min(GetWarmUp(stage, stages, microBatches) + 1, microBatches);
+    for (uint32_t i = shape.microBatches; i-- > 0;)
+    {
+        passes.push_back({Kind::BACKWARD, i, 0});
+    }
+    return passes;
+}
+
+std::vector<PipelinePass> OneForwardOneBackwardSchedule::GetPasses(uint32_t stage,
+                                                                   const PipelineShape& shape) const
+{
+    const uint32_t warmUp = std::min(shape.stages - stage - 1, shape.microBatches);
+    std::vector<PipelinePass> passes;
+    for (uint32_t i = 0; i < shape.microBatches + warmUp; ++i)
+    {
+        if (i < shape.microBatches)
+        {
+            passes.push_back({Kind::FORWARD, i, 0});
+        }
+        if (i >= warmUp)
+        {
+            passes.push_back({Kind::BACKWARD, i - warmUp, 0});
+        }
+    }
+    return passes;
+}
+
+std::vector<PipelinePass> InterleavedSchedule::GetPasses(uint32_t stage,
+                                                         const PipelineShape& shape) const
+{
+    // The order of forward passes; that of backward passes is the same with chunks reversed.
+    std::vector<std::pair<uint32_t, uint32_t>> order; // micro-batch, chunk
+    const uint32_t group = shape.microBatches < shape.stages
+                               ? shape.microBatches
+                               : shape.stages + shape.microBatches % shape.stages;
+    for (uint32_t first = 0, end = 0; first < shape.microBatches; first = end)
+    {
+        end = first + (first == 0 ? group : shape.stages);
+        for (uint32_t chunk = 0; chunk < shape.chunks; ++chunk)
+        {
+            for (uint32_t i = first; i < end; ++i)
+            {
+                order.emplace_back(i, chunk);
+            }
+        }
+    }
+    const auto total = static_cast<uint32_t>(order.size());
+    const uint32_t warmUp = std::min(2 * (shape.stages - stage - 1) + (shape.chunks - 1) * group, total);
+    std::vector<PipelinePass> passes;
+    for (uint32_t i = 0; i < total + warmUp; ++i)
+    {
+        if (i < total)
+        {
+            passes.push_back({Kind::FORWARD, order[i].first, order[i].second});
+        }
+        if (i >= warmUp)
+        {
+            const auto& [microBatch, chunk] = order[i - warmUp];
+            passes.push_back({Kind::BACKWARD, microBatch, shape.chunks - 1 - chunk});
+        }
+    }
+    return passes;
+}
+
+std::vector<PipelinePass> ZeroBubbleSchedule::GetPasses(uint32_t stage,
+                                                        const PipelineShape& shape) const
+{
+    const uint32_t warmUp = std::min(shape.stages - stage - 1, shape.microBatches);
+    const uint32_t delay = std::min(stage, shape.microBatches);
+    std::vector<PipelinePass> passes;
+    for (uint32_t i = 0; i < shape.microBatches + warmUp; ++i)
+    {
+        if (i < shape.microBatches)
+        {
+            passes.push_back({Kind::FORWARD, i, 0});
+        }
+        if (i >= warmUp)
+        {
+            const uint32_t done = i - warmUp;
+            passes.push_back({Kind::BACKWARD_INPUT, done, 0});
+            if (done >= delay)
+            {
+                passes.push_back({Kind::BACKWARD_WEIGHT, done - delay, 0});
+            }
+        }
+    }
+    for (uint32_t i = shape.microBatches - delay; i < shape.microBatches; ++i)
+    {
+        passes.push_back({Kind::BACKWARD_WEIGHT, i, 0});
+    }
+    return passes;
+}
+
+void ListedSchedule::SetPasses(std::vector<std::vector<PipelinePass>> passes)
+{
+    m_passes = std::move(passes);
+}
+
+std::vector<PipelinePass> ListedSchedule::GetPasses(uint32_t stage,
+                                                    const PipelineShape& shape) const
+{
+    if (m_passes.size() != shape.stages)
+    {
+        throw InputError({"", 0, "parallel.schedule"},
+                         std::to_string(m_passes.size()) + " lists of passes",
+                         std::to_string(shape.stages) + ", one a stage");
+    }
+    return m_passes[stage];
+}
+
+std::vector<PipelinePass> ParsePipelinePasses(const std::string& text)
+{
+    std::vector<PipelinePass> passes;
+    std::istringstream words(text);
+    std::string word;
+    while (words >> word)
+    {
+        const std::string letters = "FBIW";
+        const size_t kind = letters.find(word[0]);
+        PipelinePass pass;
+        char dot = 0;
+        std::istringstream numbers(word.substr(1));
+        const bool isRead = word.size() > 1 && std::isdigit(static_cast<unsigned char>(word[1])) &&
+                            (numbers >> pass.microBatch) &&
+                            (numbers.eof() || ((numbers >> dot) && dot == '.' &&
+                                               std::isdigit(numbers.peek()) &&
+                                               (numbers >> pass.chunk) && numbers.eof()));
+        if (kind == std::string::npos || !isRead)
+        {
+            throw InputError({"", 0, ""},
+                             "'" + word + "'",
+                             "a pass: F, B, I or W, the micro-batch, and .chunk, as F3 or B3.1");
+        }
+        pass.kind = static_cast<Kind>(kind);
+        passes.push_back(pass);
+    }
+    return passes;
 }
 
 } // namespace echo

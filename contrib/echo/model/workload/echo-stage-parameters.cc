@@ -5,6 +5,8 @@
 
 #include "ns3/echo-units.h"
 
+#include <algorithm>
+
 namespace ns3
 {
 namespace echo
@@ -19,7 +21,7 @@ uint64_t WordEmbedding(const TrainingPlan& plan)
 }
 
 /** @return bytes that a layer keeps for the backward pass of one micro-batch */
-double LayerActivationBytes(const TrainingPlan& plan)
+double LayerActivationBytes(const TrainingPlan& plan, uint32_t layer, bool isRecomputed)
 {
     const TransformerShape& model = plan.model;
     const double tensor = plan.parallel.tensor;
@@ -28,20 +30,28 @@ double LayerActivationBytes(const TrainingPlan& plan)
     const double hidden = model.hidden;
     const double bytes = BytesOf(plan.parameters);
     const double mask = model.dropout ? 1 : 0;
-    if (plan.recompute == RecomputeMode::FULL)
+    if (isRecomputed)
     {
         return tokens * hidden * bytes / split;
     }
     // Inputs of both norms and of the first matrices behind them, and masks of two dropouts.
     double kept = tokens * hidden * (4 * bytes + 2 * mask) / split;
     // Queries, keys, values, and the input of the output projection.
-    kept += tokens * (double(model.GetQkvSize()) + hidden) * bytes / tensor;
+    kept += tokens * double(model.GetQkvSize() + model.GetAttentionSize()) * bytes / tensor;
+    kept += tokens * (model.latentQueries + model.latentKeys) * bytes / split;
     // Inputs of the activation and of the second feed-forward matrix, for each expert of a token.
-    const double copies = model.experts > 0 ? model.topK : 1;
-    kept += copies * tokens * double(model.GetFfnInputSize() + model.ffnHidden) * bytes / tensor;
-    if (model.experts > 0)
+    const auto ffn = [&](uint32_t inner) {
+        return tokens * double(model.GetInputSize(inner) + inner) * bytes / tensor;
+    };
+    if (model.HasExperts(layer))
     {
-        kept += copies * tokens * hidden * bytes; // the experts' input, permuted
+        kept += model.topK * ffn(model.ffnHidden) + ffn(model.sharedFfn);
+        kept += model.topK * tokens * hidden * bytes / split *
+                (plan.parallel.GetExpertTensor() > 1 ? tensor : 1); // the experts' input, permuted
+    }
+    else
+    {
+        kept += ffn(model.GetDenseFfn());
     }
     if (plan.attention == AttentionKernel::UNFUSED && plan.recompute == RecomputeMode::NONE)
     {
@@ -50,6 +60,44 @@ double LayerActivationBytes(const TrainingPlan& plan)
         kept += tokens * model.sequence * model.heads * (bytes + dropout) / tensor;
     }
     return kept;
+}
+
+/** @return parameters of the attention of one layer, without its norm */
+ParameterCount GetAttentionParameters(const TrainingPlan& plan)
+{
+    const TransformerShape& model = plan.model;
+    const uint64_t tensor = plan.parallel.tensor;
+    const uint64_t hidden = model.hidden;
+    const uint64_t bias = model.biases ? 1 : 0;
+    ParameterCount count;
+    count.sequence = bias * hidden; // the projection's bias
+    count.dense = model.GetAttentionSize() * hidden / tensor;
+    if (model.IsLatent())
+    {
+        const uint64_t queries = uint64_t(model.heads) * model.GetHeadSize();
+        const uint64_t keys =
+            uint64_t(model.heads) * (model.GetHeadSize() - model.rotarySize + model.GetValueSize());
+        count.sequence += hidden * (model.latentQueries + model.latentKeys + model.rotarySize) +
+                          model.latentQueries + model.latentKeys;
+        count.dense +=
+            ((model.latentQueries > 0 ? model.latentQueries : hidden) * queries +
+             model.latentKeys * keys) /
+            tensor;
+    }
+    else
+    {
+        count.dense += (hidden + bias) * model.GetQkvSize() / tensor;
+    }
+    count.dense += count.sequence;
+    return count;
+}
+
+/** @return parameters of one feed-forward block split over @p tensor ranks, its last bias apart */
+uint64_t GetFfnMatrices(const TransformerShape& model, uint32_t inner, uint64_t tensor)
+{
+    const uint64_t bias = model.biases ? 1 : 0;
+    return (model.hidden + bias) * model.GetInputSize(inner) / tensor +
+           uint64_t(model.hidden) * inner / tensor;
 }
 
 } // namespace
@@ -62,29 +110,40 @@ ParameterCount& ParameterCount::operator+=(const ParameterCount& other)
     return *this;
 }
 
-ParameterCount GetLayerParameters(const TrainingPlan& plan)
+ParameterCount GetLayerParameters(const TrainingPlan& plan, uint32_t layer)
 {
     const TransformerShape& model = plan.model;
     const uint64_t tensor = plan.parallel.tensor;
-    const uint64_t hidden = model.hidden;
-    const uint64_t bias = model.biases ? 1 : 0;
-    const uint64_t ffnMatrices = (hidden + bias) * model.GetFfnInputSize() / tensor +
-                                 hidden * model.ffnHidden / tensor + bias * hidden;
-    ParameterCount count;
-    count.sequence = 2 * model.GetNormParameters() + bias * hidden; // and the projection's bias
-    count.dense =
-        count.sequence + (hidden + bias) * model.GetQkvSize() / tensor + hidden * hidden / tensor;
-    if (model.experts > 0)
+    const uint64_t rowBias = model.biases ? model.hidden : 0;
+    ParameterCount count = GetAttentionParameters(plan);
+    const uint64_t norms = 2 * model.GetNormParameters();
+    count.sequence += norms;
+    count.dense += norms;
+    if (model.HasExperts(layer))
     {
-        const uint64_t router = hidden * model.experts;
+        const uint64_t router = uint64_t(model.hidden) * model.experts;
         count.dense += router;
         count.sequence += router;
-        count.experts = model.experts / plan.parallel.expert * ffnMatrices;
+        count.experts =
+            model.experts / plan.parallel.expert *
+            (GetFfnMatrices(model, model.ffnHidden, plan.parallel.GetExpertTensor()) + rowBias);
+        count.dense += GetFfnMatrices(model, model.sharedFfn, tensor);
     }
     else
     {
-        count.dense += ffnMatrices;
-        count.sequence += bias * hidden;
+        count.dense += GetFfnMatrices(model, model.GetDenseFfn(), tensor) + rowBias;
+        count.sequence += rowBias;
+    }
+    return count;
+}
+
+ParameterCount GetPartParameters(const TrainingPlan& plan, uint32_t part)
+{
+    ParameterCount count;
+    const uint32_t first = plan.GetFirstLayerOfPart(part);
+    for (uint32_t i = 0; i < plan.GetPartLayers(part); ++i)
+    {
+        count += GetLayerParameters(plan, first + i);
     }
     return count;
 }
@@ -117,10 +176,9 @@ ParameterCount GetHeadParameters(const TrainingPlan& plan, uint32_t stage)
 ParameterCount GetStageParameters(const TrainingPlan& plan, uint32_t stage)
 {
     ParameterCount count = GetEmbeddingParameters(plan, stage);
-    const ParameterCount layer = GetLayerParameters(plan);
-    for (uint32_t i = 0; i < plan.GetStageLayers(stage); ++i)
+    for (uint32_t chunk = 0; chunk < plan.chunks; ++chunk)
     {
-        count += layer;
+        count += GetPartParameters(plan, chunk * plan.parallel.pipeline + stage);
     }
     count += GetHeadParameters(plan, stage);
     return count;
@@ -130,6 +188,9 @@ double GetModelParameters(const TrainingPlan& plan)
 {
     TrainingPlan whole = plan; // on one rank nothing is split and nothing is held twice
     whole.parallel = ParallelDegrees();
+    whole.chunks = 1;
+    whole.partLayers.clear();
+    whole.embeddingIsLayer = false;
     whole.firstStageLayers = 0;
     whole.lastStageLayers = 0;
     // Padding depends on the tensor degree: keep the plan's.
@@ -137,32 +198,35 @@ double GetModelParameters(const TrainingPlan& plan)
     return double(GetStageParameters(whole, 0).GetTotal());
 }
 
-MemoryEstimate EstimateMemory(const TrainingPlan& plan, uint32_t stage)
+namespace
 {
-    const ParameterCount count = GetStageParameters(plan, stage);
-    const uint64_t parameters = count.GetTotal();
-    const uint64_t state = plan.parameters == DataType::FP32 ? 8 : 12;
-    MemoryEstimate estimate;
-    estimate.parameterBytes = parameters * BytesOf(plan.parameters);
-    estimate.gradientBytes = parameters * BytesOf(plan.gradients);
-    estimate.optimizerBytes = parameters * state;
-    if (plan.distributedOptimizer)
+
+/** @return bytes of activations that a rank of @p stage keeps at its fullest */
+double GetActivationBytes(const TrainingPlan& plan, uint32_t stage)
+{
+    const bool isFull = plan.recompute == RecomputeMode::FULL;
+    double ofLayers = 0; // one micro-batch, all chunks
+    double largest = 0;  // one layer in full
+    for (uint32_t chunk = 0; chunk < plan.chunks; ++chunk)
     {
-        const uint64_t data = plan.parallel.data;
-        const uint64_t replicas = data / plan.parallel.expert;
-        estimate.optimizerBytes = (count.dense + data - 1) / data * state +
-                                  (count.experts + replicas - 1) / replicas * state;
+        const uint32_t part = chunk * plan.parallel.pipeline + stage;
+        const uint32_t first = plan.GetFirstLayerOfPart(part);
+        for (uint32_t i = 0; i < plan.GetPartLayers(part); ++i)
+        {
+            const bool isRecomputed =
+                isFull && (plan.recomputeLayers == 0 || i < plan.recomputeLayers);
+            ofLayers += LayerActivationBytes(plan, first + i, isRecomputed);
+            if (isRecomputed)
+            {
+                TrainingPlan kept = plan;
+                kept.recompute = RecomputeMode::NONE;
+                largest = std::max(largest, LayerActivationBytes(kept, first + i, false));
+            }
+        }
     }
     const uint32_t inFlight =
-        GetMicroBatchesInFlight(plan.schedule, stage, plan.parallel.pipeline, plan.microBatches);
-    const double layer = LayerActivationBytes(plan);
-    double activations = inFlight * plan.GetStageLayers(stage) * layer;
-    if (plan.recompute == RecomputeMode::FULL)
-    {
-        TrainingPlan kept = plan; // one layer at a time is there in full
-        kept.recompute = RecomputeMode::NONE;
-        activations += LayerActivationBytes(kept);
-    }
+        GetPassesInFlight(*plan.GetSchedule(), stage, plan.GetPipelineShape());
+    double activations = inFlight * ofLayers / plan.chunks + largest;
     if (stage + 1 == plan.parallel.pipeline)
     {
         // Logits in the parameters' type and in FP32, of the one micro-batch in the loss.
@@ -170,7 +234,41 @@ MemoryEstimate EstimateMemory(const TrainingPlan& plan, uint32_t stage)
                        double(plan.GetPaddedVocabulary() / plan.parallel.tensor) *
                        (BytesOf(plan.parameters) + 4.0);
     }
-    estimate.activationBytes = static_cast<uint64_t>(activations);
+    return activations;
+}
+
+/** @return what is left of @p count on each of the ranks that share it, rounded up */
+uint64_t Share(uint64_t count, uint64_t ranks)
+{
+    return (count + ranks - 1) / ranks;
+}
+
+} // namespace
+
+MemoryEstimate EstimateMemory(const TrainingPlan& plan, uint32_t stage)
+{
+    const ParameterCount count = GetStageParameters(plan, stage);
+    const uint64_t state = plan.parameters == DataType::FP32 ? 8 : 12;
+    const ParallelLayout layout(plan.parallel,
+                                plan.parallel.tensor * plan.parallel.context *
+                                    plan.parallel.data * plan.parallel.pipeline);
+    const uint64_t own = Share(count.dense, layout.GetGroupSize(LayoutGroup::DATA)) +
+                         Share(count.experts, layout.GetGroupSize(LayoutGroup::EXPERT_DATA));
+    const uint64_t all = count.GetTotal();
+    MemoryEstimate estimate;
+    uint64_t parameters = all;
+    if (plan.sharding == StateSharding::PARAMETERS)
+    {
+        const uint32_t layer = plan.model.layers - 1;
+        parameters = plan.reshardAfterForward
+                         ? own + 2 * GetLayerParameters(plan, layer).GetTotal()
+                         : own + all;
+    }
+    estimate.parameterBytes = parameters * BytesOf(plan.parameters);
+    estimate.gradientBytes =
+        (plan.sharding >= StateSharding::GRADIENTS ? own : all) * BytesOf(plan.gradients);
+    estimate.optimizerBytes = (plan.SplitsOptimizer() ? own : all) * state;
+    estimate.activationBytes = static_cast<uint64_t>(GetActivationBytes(plan, stage));
     return estimate;
 }
 

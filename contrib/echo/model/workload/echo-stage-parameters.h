@@ -31,8 +31,10 @@ struct ParameterCount
     }
 };
 
-/** @return parameters of one layer on one rank */
-ParameterCount GetLayerParameters(const TrainingPlan& plan);
+/** @return parameters of layer @p layer on one rank */
+ParameterCount GetLayerParameters(const TrainingPlan& plan, uint32_t layer);
+/** @return parameters of the layers of one part of the model on one rank */
+ParameterCount GetPartParameters(const TrainingPlan& plan, uint32_t part);
 /** @return parameters of the embeddings on a rank of @p stage */
 ParameterCount GetEmbeddingParameters(const TrainingPlan& plan, uint32_t stage);
 /** @return parameters of final norm and output matrix on a rank of @p stage */
@@ -59,7 +61,9 @@ struct MemoryEstimate
 /**
  * Memory of a rank of @p stage. Activations after arXiv 2205.05198, sections 4 and 5 (its bytes for
  * 16-bit elements generalised to the plan's element size), for as many micro-batches as the
- * schedule keeps in flight. Buffers of the framework and of NCCL are not in it.
+ * schedule keeps in flight. State that is split over data ranks counts with a rank's share; of split
+ * parameters the largest layer and the one that is fetched ahead are there in full. Buffers of the
+ * framework and of NCCL are not in it.
  */
 MemoryEstimate EstimateMemory(const TrainingPlan& plan, uint32_t stage);
 

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-step-emitter.h"
 
+#include <cmath>
+
 namespace ns3
 {
 namespace echo
 {
 
-StepEmitter::StepEmitter(const TrainingPlan& plan, const ParallelLayout& layout)
-    : m_plan(plan), m_layout(layout), m_compute(m_builder.GetStream("compute"))
+StepEmitter::StepEmitter(const TrainingPlan& plan,
+                         const ParallelLayout& layout,
+                         uint32_t contextIndex)
+    : m_plan(plan),
+      m_layout(layout),
+      m_contextIndex(contextIndex),
+      m_compute(m_builder.GetStream("compute"))
 {
 }
 
@@ -24,35 +31,118 @@ uint32_t StepEmitter::GetSlot(LayoutGroup group)
     return slot;
 }
 
-void StepEmitter::Gemm(const std::string& name,
-                       double rows,
-                       double columns,
-                       double inner,
-                       double batch,
-                       bool accumulates)
+namespace
 {
-    const double inputs = (rows * inner + inner * columns) * BytesOf(m_plan.parameters);
-    const double output = rows * columns *
-                          (accumulates ? 2 * BytesOf(m_plan.gradients) // read and written
-                                       : BytesOf(m_plan.parameters));
-    Kernel(name, KernelKind::GEMM, batch * 2 * rows * columns * inner, batch * (inputs + output));
+
+KernelShape ShapeOf(const StepEmitter::Product& product)
+{
+    const auto whole = [](double size) { return static_cast<uint32_t>(std::llround(size)); };
+    return {whole(product.rows), whole(product.columns), whole(product.inner), whole(product.batch)};
+}
+
+} // namespace
+
+void StepEmitter::Gemm(const Product& product)
+{
+    const bool isNarrow = m_plan.CastsInputs() && !product.isWide;
+    const DataType type = isNarrow ? m_plan.matmul : m_plan.parameters;
+    const double inputs =
+        (product.rows + product.columns) * product.inner * BytesOf(type);
+    const double output = product.rows * product.columns *
+                          (product.accumulates ? 2 * BytesOf(m_plan.gradients) // read and written
+                                               : BytesOf(m_plan.parameters));
+    Kernel(product.name,
+           KernelKind::GEMM,
+           m_plan.CastsInputs() ? type : m_plan.matmul,
+           ShapeOf(product),
+           product.batch * 2 * product.rows * product.columns * product.inner,
+           product.batch * (inputs + output));
+}
+
+void StepEmitter::GroupedGemm(const Product& product)
+{
+    const double element = BytesOf(m_plan.CastsInputs() ? m_plan.matmul : m_plan.parameters);
+    const double weights = product.batch * product.inner * product.columns;
+    const double activations = product.rows * (product.inner + product.columns) * element;
+    KernelShape shape = ShapeOf(product);
+    shape.rows = static_cast<uint32_t>(std::llround(product.rows / product.batch));
+    if (product.accumulates) // [columns x rows] by [rows x inner] for each expert
+    {
+        shape.inner = shape.rows;
+        shape.rows = static_cast<uint32_t>(std::llround(product.inner));
+    }
+    Kernel(product.name,
+           KernelKind::GROUPED_GEMM,
+           m_plan.matmul,
+           shape,
+           2 * product.rows * product.inner * product.columns,
+           activations + weights * (product.accumulates ? 2.0 * BytesOf(m_plan.gradients)
+                                                        : element));
+}
+
+void StepEmitter::Attention(const std::string& name,
+                            bool isBackward,
+                            const KernelShape& shape,
+                            double flops,
+                            double bytes)
+{
+    const bool isFlash = m_plan.attention == AttentionKernel::FLASH;
+    const KernelKind kernel = isBackward ? isFlash ? KernelKind::ATTENTION_BACKWARD
+                                                   : KernelKind::CUDNN_ATTENTION_BACKWARD
+                              : isFlash  ? KernelKind::ATTENTION
+                                         : KernelKind::CUDNN_ATTENTION;
+    Kernel(name, kernel, m_plan.parameters, shape, flops, bytes);
 }
 
 void StepEmitter::Memory(const std::string& name, KernelKind kernel, double bytes)
 {
-    Kernel(name, kernel, 0, bytes);
+    Kernel(name, kernel, m_plan.parameters, KernelShape(), 0, bytes);
 }
 
-void StepEmitter::Kernel(const std::string& name, KernelKind kernel, double flops, double bytes)
+void StepEmitter::Cast(const std::string& name, double elements)
+{
+    if (m_plan.CastsInputs())
+    {
+        const double written = 2 * (m_plan.matmul == DataType::FP4 ? 0.5 : 1);
+        Memory(name + " cast",
+               KernelKind::ELEMENTWISE,
+               elements * (BytesOf(m_plan.parameters) + written));
+    }
+}
+
+OperatorId StepEmitter::Kernel(const std::string& name,
+                               KernelKind kernel,
+                               DataType precision,
+                               const KernelShape& shape,
+                               double flops,
+                               double bytes)
 {
     const OperatorId op = m_builder.AddCompute(m_compute, m_prefix + name, Time(), flops, bytes);
-    m_builder.SetKernel(op, kernel, m_plan.matmul);
+    m_builder.SetKernel(op, kernel, precision, shape);
     for (OperatorId pending : m_pending)
     {
         m_builder.AddDependency(op, pending);
     }
     m_pending.clear();
     m_lastKernel = op;
+    ++m_unissued;
+    return op;
+}
+
+void StepEmitter::EndUnit()
+{
+    if (m_plan.host.kernel.IsStrictlyPositive() && m_unissued > 0)
+    {
+        const OperatorId op = m_builder.AddHost(
+            m_builder.GetStream("host"), m_prefix + "launches", m_plan.host.kernel * m_unissued);
+        if (m_hostWait.IsValid())
+        {
+            m_builder.AddDependency(op, m_hostWait);
+            m_hostWait = OperatorId();
+        }
+        WaitFor(op);
+    }
+    m_unissued = 0;
 }
 
 void StepEmitter::Follow(OperatorId communication)
@@ -76,20 +166,34 @@ void StepEmitter::Collective(const std::string& name,
     WaitFor(CollectiveAsync(name, group, kind, bytes, type));
 }
 
+void StepEmitter::Collective(const std::string& name,
+                             LayoutGroup group,
+                             const CollectiveSpec& spec)
+{
+    WaitFor(CollectiveAsync(name, group, spec));
+}
+
 OperatorId StepEmitter::CollectiveAsync(const std::string& name,
                                         LayoutGroup group,
                                         CollectiveKind kind,
                                         uint64_t bytes,
                                         DataType type)
 {
-    if (m_layout.GetGroupSize(group) < 2)
-    {
-        return OperatorId();
-    }
     CollectiveSpec spec;
     spec.kind = kind;
     spec.bytes = bytes;
     spec.dataType = type;
+    return CollectiveAsync(name, group, spec);
+}
+
+OperatorId StepEmitter::CollectiveAsync(const std::string& name,
+                                        LayoutGroup group,
+                                        const CollectiveSpec& spec)
+{
+    if (m_layout.GetGroupSize(group) < 2)
+    {
+        return OperatorId();
+    }
     const OperatorId op = m_builder.AddCollective(
         m_builder.GetStream(ToString(group)), m_prefix + name, GetSlot(group), spec);
     Follow(op);
@@ -104,16 +208,34 @@ void StepEmitter::WaitFor(OperatorId op)
     }
 }
 
-void StepEmitter::Transfer(const std::string& name,
-                           std::vector<CommunicationDescription::Element> elements)
+void StepEmitter::Transfer(const std::string& name, LayoutGroup group, Elements elements)
 {
-    const OperatorId op =
-        m_builder.AddPointToPoint(m_builder.GetStream(ToString(LayoutGroup::PIPELINE)),
-                                  m_prefix + name,
-                                  GetSlot(LayoutGroup::PIPELINE),
-                                  std::move(elements));
-    Follow(op);
+    const OperatorId op = TransferAsync(name, group, ToString(group), std::move(elements));
     WaitFor(op);
+    if (m_plan.host.waitsForPeers && group == LayoutGroup::PIPELINE)
+    {
+        m_hostWait = op;
+    }
+}
+
+OperatorId StepEmitter::RingExchange(const std::string& name, LayoutGroup group, uint64_t bytes)
+{
+    const uint32_t ranks = m_layout.GetGroupSize(group);
+    Elements elements(2);
+    elements[0] = {true, (m_contextIndex + 1) % ranks, bytes, 0};
+    elements[1] = {false, (m_contextIndex + ranks - 1) % ranks, bytes, 0};
+    return TransferAsync(name, group, ToString(group), std::move(elements));
+}
+
+OperatorId StepEmitter::TransferAsync(const std::string& name,
+                                      LayoutGroup group,
+                                      const std::string& stream,
+                                      Elements elements)
+{
+    const OperatorId op = m_builder.AddPointToPoint(
+        m_builder.GetStream(stream), m_prefix + name, GetSlot(group), std::move(elements));
+    Follow(op);
+    return op;
 }
 
 } // namespace echo

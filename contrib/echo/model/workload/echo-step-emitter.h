@@ -27,7 +27,8 @@ namespace echo
 class StepEmitter
 {
   public:
-    StepEmitter(const TrainingPlan& plan, const ParallelLayout& layout);
+    /** @param contextIndex of the rank in its context group */
+    StepEmitter(const TrainingPlan& plan, const ParallelLayout& layout, uint32_t contextIndex = 0);
 
     const TrainingPlan& GetPlan() const
     {
@@ -45,20 +46,38 @@ class StepEmitter
         return m_prefix;
     }
 
-    /**
-     * A matrix product of [rows x inner] by [inner x columns], @p batch times.
-     * @param accumulates the result is added to a gradient of the plan's type
-     */
-    void Gemm(const std::string& name,
-              double rows,
-              double columns,
-              double inner,
-              double batch = 1,
-              bool accumulates = false);
+    /** A matrix product of [rows x inner] by [inner x columns]. */
+    struct Product
+    {
+        std::string name;
+        double rows{0};
+        double columns{0};
+        double inner{0};
+        double batch{1};         //!< as many products of these sizes
+        bool accumulates{false}; //!< the result is added to a gradient of the plan's type
+        bool isWide{false};      //!< in the parameters' format although layers use a narrower one
+    };
+
+    void Gemm(const Product& product);
+    /** Products of several experts in one launch: rows are those of all. */
+    void GroupedGemm(const Product& product);
+
+    /** A fused attention kernel. @param pairs of query and key that it works on, all heads */
+    void Attention(const std::string& name,
+                   bool isBackward,
+                   const KernelShape& shape,
+                   double flops,
+                   double bytes);
     /** A kernel that is bound by memory. */
     void Memory(const std::string& name, KernelKind kernel, double bytes);
-    /** Any other kernel. */
-    void Kernel(const std::string& name, KernelKind kernel, double flops, double bytes);
+    /** Turns the input of a matrix product into the format that is multiplied, and its transpose,
+     * for the weights' gradient; nothing where that is the parameters' format. */
+    void Cast(const std::string& name, double elements);
+    /**
+     * The host has issued the kernels since the last call: what follows starts no sooner than it
+     * could. Nothing without HostLaunch.
+     */
+    void EndUnit();
 
     /** @return members of the groups of @p group */
     uint32_t GetGroupSize(LayoutGroup group) const
@@ -72,16 +91,30 @@ class StepEmitter
                     CollectiveKind kind,
                     uint64_t bytes,
                     DataType type);
+    void Collective(const std::string& name, LayoutGroup group, const CollectiveSpec& spec);
     /** An asynchronous collective. @return its operator; invalid if the group has one member */
     OperatorId CollectiveAsync(const std::string& name,
                                LayoutGroup group,
                                CollectiveKind kind,
                                uint64_t bytes,
                                DataType type);
+    OperatorId CollectiveAsync(const std::string& name,
+                               LayoutGroup group,
+                               const CollectiveSpec& spec);
     /** Kernels and communications from here on start after @p op (nothing if it is invalid). */
     void WaitFor(OperatorId op);
-    /** A blocking batch of sends and receives in the pipeline group. */
-    void Transfer(const std::string& name, std::vector<CommunicationDescription::Element> elements);
+    using Elements = std::vector<CommunicationDescription::Element>;
+
+    /** A blocking batch of sends and receives in a group. */
+    void Transfer(const std::string& name, LayoutGroup group, Elements elements);
+    /** An asynchronous one on a stream of its own. @return its operator */
+    OperatorId TransferAsync(const std::string& name,
+                             LayoutGroup group,
+                             const std::string& stream,
+                             Elements elements);
+
+    /** Sends to the next rank of a group and receives from the one before. @return its operator */
+    OperatorId RingExchange(const std::string& name, LayoutGroup group, uint64_t bytes);
 
     /** The groups that the program uses, in the order of its slots. */
     const std::vector<LayoutGroup>& GetSlots() const
@@ -95,6 +128,13 @@ class StepEmitter
     }
 
   private:
+    /** What the host needs to know of a kernel to issue it. */
+    OperatorId Kernel(const std::string& name,
+                      KernelKind kernel,
+                      DataType precision,
+                      const KernelShape& shape,
+                      double flops,
+                      double bytes);
     uint32_t GetSlot(LayoutGroup group);
     /** Makes a communication wait for what was issued before it. */
     void Follow(OperatorId communication);
@@ -102,9 +142,12 @@ class StepEmitter
     const TrainingPlan& m_plan;
     const ParallelLayout& m_layout;
     ExecutionGraphBuilder m_builder;
+    uint32_t m_contextIndex;
     StreamId m_compute;
     OperatorId m_lastKernel;           //!< invalid before the first
     std::vector<OperatorId> m_pending; //!< communications that the next operator must wait for
+    uint32_t m_unissued{0};            //!< kernels since the last EndUnit
+    OperatorId m_hostWait;             //!< that the host waits for; invalid if none
     std::string m_prefix;
     std::map<LayoutGroup, uint32_t> m_slotOf;
     std::vector<LayoutGroup> m_slots;

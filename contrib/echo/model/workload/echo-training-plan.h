@@ -4,24 +4,21 @@
 
 #include "echo-kernel.h"
 #include "echo-parallel-layout.h"
+#include "echo-pipeline-schedule.h"
 #include "echo-transformer-shape.h"
 
 #include "ns3/echo-enums.h"
+#include "ns3/nstime.h"
+#include "ns3/ptr.h"
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace ns3
 {
 namespace echo
 {
-
-/** Order of forward and backward passes of the micro-batches in a pipeline. */
-enum class PipelineScheduleKind : uint8_t
-{
-    GPIPE,                    //!< all forwards, then all backwards (arXiv 1811.06965)
-    ONE_FORWARD_ONE_BACKWARD, //!< 1F1B as Megatron-Core's non-interleaved schedule
-};
 
 /** What the backward pass computes again instead of keeping it. */
 enum class RecomputeMode : uint8_t
@@ -35,7 +32,31 @@ enum class RecomputeMode : uint8_t
 enum class AttentionKernel : uint8_t
 {
     UNFUSED, //!< two batched matrix multiplications with a softmax between, over all positions
-    FLASH,   //!< one fused kernel that skips what the causal mask hides (arXiv 2307.08691)
+    FLASH,   //!< one fused kernel that skips what the mask hides: FlashAttention-2 (arXiv 2307.08691)
+    CUDNN,   //!< the same, of cuDNN or FlashAttention-3, made for the GPU's generation
+};
+
+/** What of a rank's state is split over the ranks that hold the same parameters. */
+enum class StateSharding : uint8_t
+{
+    NONE,
+    OPTIMIZER,  //!< optimizer state: ZeRO-1, Megatron's distributed optimizer
+    GRADIENTS,  //!< gradients too, reduced at every micro-batch: ZeRO-2
+    PARAMETERS, //!< parameters too, gathered layer by layer: ZeRO-3, FSDP (arXiv 2304.11277)
+};
+
+/** How tokens that are split over context ranks see each other's keys and values. */
+enum class ContextExchange : uint8_t
+{
+    RING,       //!< passed on in a ring beside attention on the part at hand (arXiv 2310.01889)
+    ALL_GATHER, //!< gathered before attention (arXiv 2407.21783, 3.3.2)
+};
+
+/** How the host issues kernels. */
+struct HostLaunch
+{
+    Time kernel;             //!< host time to issue one kernel; zero: never in the way
+    bool waitsForPeers{false}; //!< the host waits for every message between stages
 };
 
 /** Everything that a generated training step depends on. */
@@ -44,38 +65,85 @@ struct TrainingPlan
     TransformerShape model;
     ParallelDegrees parallel;
     bool sequenceParallel{false}; //!< norms and dropouts split over tensor ranks (arXiv 2205.05198)
-    PipelineScheduleKind schedule{PipelineScheduleKind::ONE_FORWARD_ONE_BACKWARD};
-    uint32_t firstStageLayers{0};     //!< 0: as every other stage
-    uint32_t lastStageLayers{0};      //!< 0: as every other stage
-    bool distributedOptimizer{false}; //!< optimizer state split over data ranks
-    bool overlapGradients{false};     //!< reduce gradients in buckets beside the last backward
-    uint64_t bucketElements{0};       //!< 0: max(40e6, 1e6 * data degree), as Megatron-Core
-    bool clipGradients{true};         //!< a global gradient norm before the optimizer
+    Ptr<PipelineSchedule> schedule; //!< null: 1F1B, interleaved with several chunks
+    uint32_t chunks{1};             //!< parts of the model on a stage (virtual stages)
+    uint32_t firstStageLayers{0};   //!< 0: as every other stage
+    uint32_t lastStageLayers{0};    //!< 0: as every other stage
+    bool embeddingIsLayer{false};   //!< embedding and head count as a layer each in an even split
+    std::vector<uint32_t> partLayers;  //!< layers of each part of the model; empty: as above
+    bool overlapPipeline{false};       //!< messages between stages beside passes
+    bool splitMessages{false};         //!< each tensor rank sends its share, gathered again behind
+    StateSharding sharding{StateSharding::NONE};
+    bool reshardAfterForward{true};  //!< PARAMETERS: given up between forward and backward pass
+    bool overlapGradients{false};    //!< reduce gradients in buckets beside the last backward
+    bool overlapParameters{false};   //!< gather parameters beside the first forward passes
+    bool overlapReduction{true};     //!< input gradients over tensor ranks beside weight gradients
+    bool overlapTensor{false};       //!< tensor-parallel communication beside its matrix product
+    bool overlapExperts{false};      //!< tokens travel beside the experts that all visit
+    uint64_t bucketElements{0};      //!< 0: max(40e6, 1e6 * data degree), as Megatron-Core
+    bool clipGradients{true};        //!< a global gradient norm before the optimizer
+    ContextExchange contextExchange{ContextExchange::RING};
+    std::vector<double> expertLoad;  //!< share of tokens of each expert rank; empty: equal
+    uint32_t dispatchDomain{0};      //!< ranks among which a token travels once; 0: no such
     RecomputeMode recompute{RecomputeMode::NONE};
+    uint32_t recomputeLayers{0}; //!< of each part, with FULL; 0: all
     AttentionKernel attention{AttentionKernel::UNFUSED};
+    HostLaunch host;
     uint32_t microBatch{1};   //!< sequences a micro-batch and data rank
     uint32_t microBatches{1}; //!< micro-batches a step and data rank
     DataType parameters{DataType::FP32};
     DataType gradients{DataType::FP32};
-    DataType matmul{DataType::TF32}; //!< format in which matrices are multiplied
+    DataType matmul{DataType::TF32}; //!< format in which matrices of layers are multiplied
 
     /**
      * Refuses plans that cannot run, with the key of the generator's block as item.
      * @throws InputError heads or vocabulary that the tensor degree does not divide, layers that
      *         the stages do not divide, experts that the expert degree does not divide, ...
      * Whether the degrees fit each other and the ranks, ParallelLayout checks.
-     * @throws UnsupportedError for context parallelism
      */
     void Check() const;
 
+    /** @return parts into which the pipeline cuts the model: stages times chunks */
+    uint32_t GetParts() const
+    {
+        return parallel.pipeline * chunks;
+    }
+
+    PipelineShape GetPipelineShape() const
+    {
+        return {parallel.pipeline, chunks, microBatches};
+    }
+
+    /** @return the schedule, the default one if none is set */
+    Ptr<const PipelineSchedule> GetSchedule() const;
+    /** @return layers of a part of the model */
+    uint32_t GetPartLayers(uint32_t part) const;
+    /** @return index of a part's first layer */
+    uint32_t GetFirstLayerOfPart(uint32_t part) const;
     /** @return layers of a pipeline stage */
     uint32_t GetStageLayers(uint32_t stage) const;
     /** @return index of a stage's first layer */
-    uint32_t GetFirstLayer(uint32_t stage) const;
-    /** @return tokens of a micro-batch */
+    uint32_t GetFirstLayer(uint32_t stage) const
+    {
+        return GetFirstLayerOfPart(stage);
+    }
+
+    /** @return tokens of a micro-batch on one rank (its part with context parallelism) */
     uint64_t GetTokens() const
     {
-        return uint64_t(microBatch) * model.sequence;
+        return uint64_t(microBatch) * model.sequence / parallel.context;
+    }
+
+    /** @return whether optimizer state is split over data ranks */
+    bool SplitsOptimizer() const
+    {
+        return sharding != StateSharding::NONE;
+    }
+
+    /** @return whether matrices are multiplied in a format narrower than the parameters' */
+    bool CastsInputs() const
+    {
+        return parameters != DataType::FP32 && matmul != parameters;
     }
 
     /** @return vocabulary rounded up to a multiple of 128 * tensor degree, as Megatron pads it */

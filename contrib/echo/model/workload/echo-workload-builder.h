@@ -61,10 +61,13 @@ class ExecutionGraphBuilder
     /** Sets the source line or node id that messages name. */
     void SetLine(OperatorId op, uint32_t line);
     /**
-     * Says what sort of kernel a COMPUTE operator is (unknown unless said) and in which format it
-     * multiplies.
+     * Says what sort of kernel a COMPUTE operator is (unknown unless said), in which format it
+     * multiplies, and what.
      */
-    void SetKernel(OperatorId op, KernelKind kernel, DataType precision);
+    void SetKernel(OperatorId op,
+                   KernelKind kernel,
+                   DataType precision,
+                   const KernelShape& shape = KernelShape());
 
     /**
      * Checks and seals: dependencies exist, no cycle over dependencies and stream order (the

@@ -36,6 +36,7 @@ struct Operator
     OperatorType type{OperatorType::COMPUTE};
     KernelKind kernel{KernelKind::OTHER}; //!< COMPUTE
     DataType precision{DataType::FP32};   //!< COMPUTE with flops: of the multiplications
+    KernelShape shape;                    //!< COMPUTE: what is multiplied, if known
     StreamId stream;
     uint32_t name{0};          //!< index of its name (ExecutionGraph::GetName)
     Time duration;             //!< COMPUTE, COPY, HOST: recorded or modelled time alone

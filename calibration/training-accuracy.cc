@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "training-accuracy.h"
+
+#include "representative-ranks.h"
+
+#include "ns3/echo-error.h"
+#include "ns3/echo-scenario-reader.h"
+#include "ns3/echo-scenario-runner.h"
+#include "ns3/echo-text-table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iostream>
+#include <numeric>
+#include <ostream>
+
+namespace ns3
+{
+namespace echo
+{
+
+namespace
+{
+
+/** A table of text: commas inside brackets, braces or quotes do not part cells. */
+struct StepTable
+{
+    std::string source; //!< its comment lines
+    std::vector<std::string> columns;
+    std::vector<std::vector<std::string>> rows;
+    std::vector<uint32_t> lines;
+};
+
+std::vector<std::string> SplitCells(const std::string& line)
+{
+    std::vector<std::string> cells(1);
+    int depth = 0;
+    bool isQuoted = false;
+    for (char c : line)
+    {
+        depth += (c == '[' || c == '{') - (c == ']' || c == '}');
+        if (c == '"')
+        {
+            isQuoted = !isQuoted;
+        }
+        else if (c == ',' && depth == 0 && !isQuoted)
+        {
+            cells.emplace_back();
+        }
+        else
+        {
+            cells.back() += c;
+        }
+    }
+    return cells;
+}
+
+StepTable ReadTable(const std::string& path)
+{
+    std::ifstream in(path);
+    if (!in)
+    {
+        throw InputError({path, 0, ""}, "no readable file", "one");
+    }
+    StepTable table;
+    std::string line;
+    for (uint32_t number = 1; std::getline(in, line); ++number)
+    {
+        if (line.rfind("#", 0) == 0)
+        {
+            table.source += line.substr(std::min<size_t>(2, line.size())) + "\n";
+        }
+        else if (table.columns.empty())
+        {
+            table.columns = SplitCells(line);
+        }
+        else if (!line.empty())
+        {
+            table.rows.push_back(SplitCells(line));
+            table.lines.push_back(number);
+            if (table.rows.back().size() != table.columns.size())
+            {
+                throw InputError({path, number, ""},
+                                 std::to_string(table.rows.back().size()) + " cells",
+                                 std::to_string(table.columns.size()) + ", as the first line has");
+            }
+        }
+    }
+    return table;
+}
+
+/** A row's settings over the scenario that its source's rows share. */
+struct Step
+{
+    ScenarioOverrides overrides;
+    double measured{0}; //!< seconds
+    std::string label;
+};
+
+Step ReadStep(const StepTable& table, size_t index, const std::string& file)
+{
+    Step step;
+    step.overrides.fidelity = "analytical";
+    for (size_t i = 0; i < table.columns.size(); ++i)
+    {
+        const std::string& key = table.columns[i];
+        const std::string& value = table.rows[index][i];
+        if (value.empty() || key == "note")
+        {
+            continue;
+        }
+        if (key == "step_s")
+        {
+            step.measured = std::strtod(value.c_str(), nullptr);
+            continue;
+        }
+        const bool isTop = key == "hosts" || key == "cluster" || key == "ranks" ||
+                           key.rfind("workload.", 0) == 0 || key.rfind("compute.", 0) == 0;
+        step.overrides.sets.push_back((isTop ? key : "workload.generate." + key) + "=" + value);
+        const size_t dot = key.rfind('.');
+        step.label += (step.label.empty() ? "" : ", ") +
+                      (key == "model.preset" ? "" : key.substr(dot == std::string::npos ? 0 : dot + 1) + " ") +
+                      (key == "cluster" ? value.substr(value.rfind('/') + 1) : value);
+    }
+    if (!(step.measured > 0))
+    {
+        throw InputError({file, table.lines[index], "step_s"}, "no time", "seconds above 0");
+    }
+    return step;
+}
+
+double Simulate(const MeasuredSteps& source, const Step& step, bool full)
+{
+    Scenario scenario = ReadScenario(source.scenario, step.overrides);
+    for (const std::string& warning : scenario.warnings)
+    {
+        std::cerr << step.label << ": " << warning << "\n";
+    }
+    if (!full)
+    {
+        KeepRepresentatives(scenario);
+    }
+    ScenarioRunner runner(std::move(scenario));
+    RecordSink nothing;
+    return runner.Run([&nothing]() -> RecordSink& { return nothing; }).stepTime.GetSeconds();
+}
+
+std::string Percent(double share)
+{
+    return FormatFixed(100 * share, 1);
+}
+
+double Percentile(std::vector<double> values, double share)
+{
+    std::sort(values.begin(), values.end());
+    const auto index = static_cast<size_t>(std::ceil(share * double(values.size())));
+    return values[std::max<size_t>(index, 1) - 1];
+}
+
+} // namespace
+
+StepErrors WriteStepAccuracy(std::ostream& out, const MeasuredSteps& source, bool full)
+{
+    const StepTable table = ReadTable(source.table);
+    out << "## " << source.title << "\n\n" << table.source << "\n";
+    if (source.isListed)
+    {
+        out << "| step | measured s | simulated s | error % |\n|---|---:|---:|---:|\n";
+    }
+    StepErrors result;
+    for (size_t i = 0; i < table.rows.size(); ++i)
+    {
+        const Step step = ReadStep(table, i, source.table);
+        double simulated = 0;
+        try
+        {
+            simulated = Simulate(source, step, full);
+        }
+        catch (const std::exception& error)
+        {
+            result.refused.push_back(step.label + ": " + error.what());
+            std::cerr << result.refused.back() << "\n";
+            continue;
+        }
+        const double error = simulated / step.measured - 1;
+        result.errors.push_back(error);
+        if (source.isListed)
+        {
+            out << "| " << step.label << " | " << FormatFixed(step.measured, 3) << " | "
+                << FormatFixed(simulated, 3) << " | " << Percent(error) << " |\n";
+        }
+    }
+    out << "\n";
+    for (const std::string& refused : result.refused)
+    {
+        out << "Not simulated: " << refused << "\n\n";
+    }
+    return result;
+}
+
+void WriteStepSummary(std::ostream& out, const MeasuredSteps& source, const StepErrors& result)
+{
+    out << "| " << source.title << " | " << result.errors.size() << " | ";
+    if (result.errors.empty())
+    {
+        out << "- | - | - | - | - | - |\n";
+        return;
+    }
+    std::vector<double> sizes;
+    for (double error : result.errors)
+    {
+        sizes.push_back(std::abs(error));
+    }
+    const auto sum = [](const std::vector<double>& values) {
+        return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
+    };
+    out << Percent(sum(sizes)) << " | " << Percent(Percentile(sizes, 0.5)) << " | "
+        << Percent(Percentile(sizes, 0.9)) << " | " << Percent(Percentile(sizes, 1)) << " | "
+        << Percent(sum(result.errors)) << " | " << FormatFixed(source.meanBar, 0)
+        << (source.tailBar > 0 ? " (" + FormatFixed(source.tailBar, 0) + ")" : "") << " |\n";
+}
+
+} // namespace echo
+} // namespace ns3

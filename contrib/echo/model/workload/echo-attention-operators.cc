@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The attention half of LayerOperators.
+
+#include "echo-layer-operators.h"
+
+namespace ns3
+{
+namespace echo
+{
+
+void LayerOperators::AttentionForward()
+{
+    NormForward("attention norm");
+    QkvForward();
+    AttentionCoreForward();
+    RowForward("projection", m_attention);
+    ResidualForward("attention residual");
+}
+
+void LayerOperators::AttentionBackward()
+{
+    ResidualBackward("attention residual");
+    RowBackward("projection", m_attention);
+    if (m_plan.recompute == RecomputeMode::SELECTIVE)
+    {
+        const std::string prefix = m_emitter.GetPrefix();
+        m_emitter.SetPrefix(prefix + "recompute ");
+        AttentionCoreForward();
+        m_emitter.SetPrefix(prefix);
+    }
+    AttentionCoreBackward();
+    QkvBackward();
+    NormBackward("attention norm");
+    m_emitter.Memory(
+        "attention residual sum", KernelKind::ELEMENTWISE, m_ownTokens * m_hidden * 3 * m_bytes);
+}
+
+void LayerOperators::QkvForward()
+{
+    if (m_model.IsLatent())
+    {
+        LatentForward();
+    }
+    else
+    {
+        ColumnForward("query-key-value", m_qkv);
+    }
+    if (!m_model.learnedPositions)
+    {
+        m_emitter.Memory("rotary", KernelKind::ELEMENTWISE, m_tokens * m_qkv * 2 * m_bytes);
+    }
+}
+
+void LayerOperators::QkvBackward()
+{
+    if (!m_model.learnedPositions)
+    {
+        m_emitter.Memory("rotary", KernelKind::ELEMENTWISE, m_tokens * m_qkv * 2 * m_bytes);
+    }
+    if (m_model.IsLatent())
+    {
+        LatentBackward();
+    }
+    else
+    {
+        ColumnBackward("query-key-value", m_qkv);
+    }
+}
+
+// Multi-head latent attention: tokens are compressed on every tensor rank (its part of the
+// sequence), normalised, and expanded to this rank's heads.
+
+void LayerOperators::LatentForward()
+{
+    const double tensor = m_plan.parallel.tensor;
+    const double queries = double(m_model.heads) * m_model.GetHeadSize() / tensor;
+    const double keysAndValues = double(m_model.heads) *
+                                 (m_model.GetHeadSize() - m_model.rotarySize +
+                                  m_model.GetValueSize()) /
+                                 tensor;
+    const double compressed = m_model.latentQueries + m_model.latentKeys;
+    m_emitter.Cast("latent", m_ownTokens * m_hidden);
+    if (m_model.latentQueries > 0)
+    {
+        Product("query compression", m_ownTokens, m_model.latentQueries, m_hidden);
+    }
+    Product("key-value compression", m_ownTokens, m_model.latentKeys + m_model.rotarySize, m_hidden);
+    m_emitter.Memory(
+        "latent norm", KernelKind::NORMALIZATION, m_ownTokens * compressed * 2 * m_bytes);
+    m_emitter.Cast("latent expansion", m_tokens * compressed);
+    Product("query expansion",
+            m_tokens,
+            queries,
+            m_model.latentQueries > 0 ? m_model.latentQueries : m_hidden);
+    Product("key-value expansion", m_tokens, keysAndValues, m_model.latentKeys);
+}
+
+void LayerOperators::LatentBackward()
+{
+    const double tensor = m_plan.parallel.tensor;
+    const double queries = double(m_model.heads) * m_model.GetHeadSize() / tensor;
+    const double keysAndValues = double(m_model.heads) *
+                                 (m_model.GetHeadSize() - m_model.rotarySize +
+                                  m_model.GetValueSize()) /
+                                 tensor;
+    const double compressed = m_model.latentQueries + m_model.latentKeys;
+    const double queryInner = m_model.latentQueries > 0 ? m_model.latentQueries : m_hidden;
+    const double keyColumns = m_model.latentKeys + m_model.rotarySize;
+    m_emitter.Cast("latent expansion gradient", m_tokens * (queries + keysAndValues));
+    Product("key-value expansion input gradient", m_tokens, m_model.latentKeys, keysAndValues);
+    WeightGradient("key-value expansion", m_model.latentKeys, keysAndValues, m_tokens);
+    Product("query expansion input gradient", m_tokens, queryInner, queries);
+    WeightGradient("query expansion", queryInner, queries, m_tokens);
+    m_emitter.Memory(
+        "latent norm", KernelKind::NORMALIZATION, m_ownTokens * compressed * 5 * m_bytes);
+    m_emitter.Cast("latent gradient", m_ownTokens * (compressed + m_model.rotarySize));
+    Product("key-value compression input gradient", m_ownTokens, m_hidden, keyColumns);
+    WeightGradient("key-value compression", m_hidden, keyColumns, m_ownTokens);
+    if (m_model.latentQueries > 0)
+    {
+        Product("query compression input gradient", m_ownTokens, m_hidden, m_model.latentQueries);
+        WeightGradient("query compression", m_hidden, m_model.latentQueries, m_ownTokens);
+    }
+}
+
+void LayerOperators::AttentionCoreForward()
+{
+    if (m_plan.attention == AttentionKernel::UNFUSED)
+    {
+        GatherContext("attention keys and values all-gather", CollectiveKind::ALL_GATHER);
+        UnfusedCoreForward();
+    }
+    else
+    {
+        FusedCore(false);
+    }
+}
+
+void LayerOperators::AttentionCoreBackward()
+{
+    if (m_plan.attention == AttentionKernel::UNFUSED)
+    {
+        GatherContext("attention keys and values all-gather", CollectiveKind::ALL_GATHER);
+        UnfusedCoreBackward();
+        GatherContext("attention keys and values reduce-scatter", CollectiveKind::REDUCE_SCATTER);
+    }
+    else
+    {
+        FusedCore(true);
+    }
+}
+
+void LayerOperators::UnfusedCoreForward()
+{
+    const double keys = m_model.sequence;
+    const double queries = keys / m_plan.parallel.context;
+    const double size = m_model.GetHeadSize();
+    const double scores = m_heads * queries * keys;
+    m_emitter.Gemm({"attention scores", queries, keys, size, m_heads, false, true});
+    if (m_masksApart)
+    {
+        m_emitter.Memory("attention mask", KernelKind::ELEMENTWISE, scores * 2 * m_bytes);
+    }
+    m_emitter.Memory("attention softmax", KernelKind::ELEMENTWISE, scores * 2 * m_bytes);
+    if (m_model.dropout)
+    {
+        m_emitter.Memory("attention dropout", KernelKind::ELEMENTWISE, scores * (2 * m_bytes + 1));
+    }
+    m_emitter.Gemm({"attention context",
+                    queries,
+                    double(m_model.GetValueSize()),
+                    keys,
+                    m_heads,
+                    false,
+                    true});
+}
+
+void LayerOperators::UnfusedCoreBackward()
+{
+    const double keys = m_model.sequence;
+    const double queries = keys / m_plan.parallel.context;
+    const double size = m_model.GetHeadSize();
+    const double value = m_model.GetValueSize();
+    const double scores = m_heads * queries * keys;
+    const auto product = [&](const char* name, double rows, double columns, double inner) {
+        m_emitter.Gemm({name, rows, columns, inner, m_heads, false, true});
+    };
+    product("attention context scores", queries, keys, value);
+    product("attention context values", keys, value, queries);
+    if (m_model.dropout)
+    {
+        m_emitter.Memory("attention dropout", KernelKind::ELEMENTWISE, scores * (2 * m_bytes + 1));
+    }
+    m_emitter.Memory("attention softmax", KernelKind::ELEMENTWISE, scores * 3 * m_bytes);
+    if (m_masksApart)
+    {
+        m_emitter.Memory("attention mask", KernelKind::ELEMENTWISE, scores * 2 * m_bytes);
+    }
+    product("attention scores queries", queries, size, keys);
+    product("attention scores keys", keys, size, queries);
+}
+
+/**
+ * A fused kernel skips what the mask hides. In a ring every rank works on one part of keys and
+ * values at a time, while the next one travels; parts are cut so that all ranks have equal work
+ * (Transformer Engine's load-balanced causal context parallelism).
+ */
+void LayerOperators::FusedCore(bool isBackward)
+{
+    const uint32_t ranks = m_plan.parallel.context;
+    if (ranks == 1)
+    {
+        CoreStep(isBackward, 1, "attention");
+        return;
+    }
+    if (m_plan.contextExchange == ContextExchange::ALL_GATHER)
+    {
+        GatherContext("attention keys and values all-gather", CollectiveKind::ALL_GATHER);
+        CoreStep(isBackward, 1.0 / ranks, "attention");
+        if (isBackward)
+        {
+            GatherContext("attention keys and values reduce-scatter",
+                          CollectiveKind::REDUCE_SCATTER);
+        }
+        return;
+    }
+    OperatorId arrives;
+    for (uint32_t step = 0; step < ranks; ++step)
+    {
+        const std::string name = "attention " + std::to_string(step);
+        m_emitter.WaitFor(arrives);
+        // Gradients of keys and values follow their part and come home with one step more.
+        const bool isSent = step + 1 < ranks || isBackward;
+        arrives = isSent ? ExchangeContext(name + " exchange", step, isBackward) : OperatorId();
+        CoreStep(isBackward, 1.0 / ranks / ranks, name);
+    }
+    m_emitter.WaitFor(arrives);
+}
+
+/** @param share of the pairs of query and key of all context ranks */
+void LayerOperators::CoreStep(bool isBackward, double share, const std::string& name)
+{
+    const double pairs = m_heads * m_model.GetVisiblePairs(m_layer) * share;
+    const double size = m_model.GetHeadSize();
+    const double value = m_model.GetValueSize();
+    const uint32_t tokens = m_model.sequence / m_plan.parallel.context;
+    const KernelShape shape{
+        tokens, tokens, m_model.GetHeadSize(), static_cast<uint32_t>(m_heads + 0.5)};
+    // Forward: scores and output; backward: five products, as the scores are computed again
+    // (arXiv 2307.08691). Queries, keys, values and outputs, and their gradients, move once.
+    const double bytes = m_tokens * (m_qkv + m_attention) * m_bytes;
+    m_emitter.Attention(name,
+                        isBackward,
+                        shape,
+                        2 * pairs * (isBackward ? 3 * size + 2 * value : size + value),
+                        isBackward ? 2 * bytes : bytes);
+}
+
+OperatorId LayerOperators::ExchangeContext(const std::string& name,
+                                           uint32_t step,
+                                           bool withGradients)
+{
+    const auto bytes = static_cast<uint64_t>(m_tokens * m_keyValues * m_bytes *
+                                             (withGradients && step > 0 ? 2 : 1));
+    return m_emitter.RingExchange(name, LayoutGroup::CONTEXT, bytes);
+}
+
+void LayerOperators::GatherContext(const std::string& name, CollectiveKind kind)
+{
+    const double bytes = m_tokens * m_plan.parallel.context * m_keyValues * m_bytes;
+    m_emitter.Collective(
+        name, LayoutGroup::CONTEXT, kind, static_cast<uint64_t>(bytes), m_plan.parameters);
+}
+
+} // namespace echo
+} // namespace ns3
