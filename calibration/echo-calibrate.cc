@@ -6,6 +6,7 @@
 #include "ns3/echo-error.h"
 #include "ns3/echo-nccl-environment.h"
 #include "ns3/echo-nccl-tests-reader.h"
+#include "ns3/echo-nccl-tests-words.h"
 #include "ns3/echo-nccl-tuner.h"
 #include "ns3/echo-profile-fitter.h"
 #include "ns3/echo-profile-reader.h"
@@ -39,6 +40,7 @@ struct Options
     std::string name;
     std::string source;
     std::string out;
+    bool check{false};
 };
 
 void AddOptions(EchoCommandLine& line, Options& options)
@@ -62,16 +64,26 @@ void AddOptions(EchoCommandLine& line, Options& options)
     line.AddOption("selection", "tuner or least-cost, for those who use it", options.selection);
     line.AddOption("name", "of the profile; default: the file's", options.name);
     line.AddOption("source", "where the measurements come from, for the profile", options.source);
+    line.AddFlag("check", "only read the logs and say what was understood", options.check);
     line.AddOption("out", "the profile to write; default: none is written", options.out);
 }
 
+/** An operation as nccl-tests or as Echo writes it. */
+CollectiveKind ParseOperation(const std::string& name)
+{
+    const auto kind = FindOperation(name);
+    return kind ? *kind : ParseCollectiveKind(name);
+}
+
 /** Reads FILE@key=value...: the file and what the user knows of it. */
-std::vector<Measurement> ReadLog(const std::string& argument, const std::string& op)
+std::vector<Measurement> ReadLog(const std::string& argument,
+                                 const std::string& op,
+                                 std::vector<std::string>& notes)
 {
     NcclTestsHints hints;
     if (!op.empty())
     {
-        hints.kind = ParseCollectiveKind(op);
+        hints.kind = ParseOperation(op);
     }
     std::istringstream parts(argument);
     std::string path;
@@ -87,7 +99,7 @@ std::vector<Measurement> ReadLog(const std::string& argument, const std::string&
         const bool number = !value.empty() && *end == '\0' && count > 0 && count < 10000000;
         if (key == "op")
         {
-            hints.kind = ParseCollectiveKind(value);
+            hints.kind = ParseOperation(value);
         }
         else if (number && (key == "ranks" || key == "hosts"))
         {
@@ -98,21 +110,26 @@ std::vector<Measurement> ReadLog(const std::string& argument, const std::string&
             throw InputError({"", 0, "--log"}, "'@" + part + "'", "@ranks=N, @hosts=M or @op=NAME");
         }
     }
-    return ReadNcclTests(path, hints);
+    return ReadNcclTests(path, hints, &notes);
 }
 
 std::vector<Measurement> ReadLogs(const Options& options, const HostLinks& links)
 {
     std::vector<Measurement> rows;
+    std::vector<std::string> notes;
     for (const std::string& list : options.logs)
     {
         std::istringstream entries(list);
         std::string entry;
         while (std::getline(entries, entry, ','))
         {
-            const std::vector<Measurement> more = ReadLog(entry, options.op);
+            const std::vector<Measurement> more = ReadLog(entry, options.op, notes);
             rows.insert(rows.end(), more.begin(), more.end());
         }
+    }
+    for (const std::string& note : notes)
+    {
+        std::cout << "note: " << note << "\n";
     }
     for (const Measurement& row : rows)
     {
@@ -353,6 +370,17 @@ int Run(const Options& options)
     std::cout << clean.rows.size() << " rows count; left out: " << clean.wrong
               << " with wrong results, " << clean.empty << " without bytes or time, "
               << clean.falling << " slower than a larger size\n";
+    if (options.check)
+    {
+        for (const CalibratedRange& range : ComputeRanges(clean.rows))
+        {
+            std::cout << ToString(range.kind) << ": " << FormatBytes(range.minBytes) << " to "
+                      << FormatBytes(range.maxBytes) << ", " << range.minRanks << " to "
+                      << range.maxRanks << " ranks, " << range.minHosts << " to " << range.maxHosts
+                      << " hosts\n";
+        }
+        return 0;
+    }
     MachineProfile prior;
     ProfileFitter::Result result = FitBest(options, links, deduced, clean.rows, prior);
     MachineProfile& profile = result.profile;

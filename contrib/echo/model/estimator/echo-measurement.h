@@ -24,6 +24,7 @@ struct Measurement
     double outOfPlaceUs{0};    //!< 0: not printed
     double inPlaceUs{0};       //!< 0: not printed
     uint64_t wrongElements{0}; //!< above 0: the run returned wrong results
+    std::string ncclRelease;   //!< "2.29" if the log says it, else empty
     std::string file;          //!< where from
     uint32_t line{0};          //!< where from
 };
@@ -45,9 +46,10 @@ struct CleanMeasurements
 
 /**
  * Leaves out rows of no bytes or time, of wrong results, and those that took more than 1.25 times
- * as long as some larger size of the same operation and scale: a warm-up call, a disturbed run, or
- * a choice of NCCL's that does not suit the machine; no model in which time grows with bytes can
- * represent them. Of repeated sizes the fastest counts.
+ * as long as some larger size of the same operation and scale (of a dense sweep: the median of the
+ * sizes from 2/3 to 3/2 of it): a warm-up call, a disturbed run, or a choice of NCCL's that does
+ * not suit the machine; no model in which time grows with bytes can represent them. Of repeated
+ * sizes the fastest counts.
  */
 CleanMeasurements CleanUp(std::vector<Measurement> rows);
 
