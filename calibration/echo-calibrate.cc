@@ -41,6 +41,7 @@ struct Options
     std::string source;
     std::string out;
     bool check{false};
+    bool rows{false};
 };
 
 void AddOptions(EchoCommandLine& line, Options& options)
@@ -65,6 +66,7 @@ void AddOptions(EchoCommandLine& line, Options& options)
     line.AddOption("name", "of the profile; default: the file's", options.name);
     line.AddOption("source", "where the measurements come from, for the profile", options.source);
     line.AddFlag("check", "only read the logs and say what was understood", options.check);
+    line.AddFlag("rows", "print every row with its estimate", options.rows);
     line.AddOption("out", "the profile to write; default: none is written", options.out);
 }
 
@@ -214,6 +216,26 @@ void PrintBands(const std::vector<Measurement>& rows, const std::vector<double>&
         }
         std::cout << "\n";
     }
+}
+
+void PrintRows(const std::vector<Measurement>& rows,
+               const std::vector<RowEstimate>& estimates)
+{
+    std::cout << "operation       ranks hosts         bytes    measured    estimate     error  "
+                 "algorithm protocol channels\n";
+    for (size_t i = 0; i < rows.size(); ++i)
+    {
+        const double time = TimeOf(rows[i]);
+        std::cout << std::left << std::setw(16) << ToString(rows[i].kind) << std::right
+                  << std::setw(5) << rows[i].ranks << std::setw(6) << rows[i].hosts
+                  << std::setw(14) << rows[i].bytes << std::fixed << std::setprecision(1)
+                  << std::setw(12) << time << std::setw(12) << estimates[i].us << "  "
+                  << Percent(100 * (estimates[i].us / time - 1)) << "  " << std::left
+                  << std::setw(10) << ToString(estimates[i].choice.algorithm) << std::setw(9)
+                  << ToString(estimates[i].choice.protocol) << std::right << std::setw(8)
+                  << estimates[i].choice.channels << "\n";
+    }
+    std::cout << "\n";
 }
 
 void PrintStatistics(const std::string& title, const std::vector<ResidualStatistics>& list)
@@ -393,6 +415,10 @@ int Run(const Options& options)
 
     std::cout << "chosen: NCCL " << profile.nccl.version << "\n\n";
     const std::vector<double> estimates = EstimateRows(profile, clean.rows);
+    if (options.rows)
+    {
+        PrintRows(clean.rows, EstimateWithChoices(profile, clean.rows));
+    }
     PrintBands(clean.rows, estimates);
     std::cout << "\n";
     PrintStatistics("absolute error, 1 MiB and more",

@@ -34,13 +34,25 @@ std::vector<double> EstimateRows(const MachineProfile& profile,
                                  const std::vector<Measurement>& rows,
                                  const std::string& rule)
 {
+    std::vector<double> times;
+    for (const RowEstimate& estimate : EstimateWithChoices(profile, rows, rule))
+    {
+        times.push_back(estimate.us);
+    }
+    return times;
+}
+
+std::vector<RowEstimate> EstimateWithChoices(const MachineProfile& profile,
+                                             const std::vector<Measurement>& rows,
+                                             const std::string& rule)
+{
     const auto shared = std::make_shared<const MachineProfile>(profile);
     const auto model = CreateObject<WhiteBoxCostModel>();
     model->SetProfile(shared);
     const auto selector = CreateObject<NcclSelector>();
     selector->SetAttribute("Rule", StringValue(rule));
     selector->SetCostModel(model);
-    std::vector<double> estimates;
+    std::vector<RowEstimate> estimates;
     for (const Measurement& row : rows)
     {
         const GroupShape shape = EvenShape(row.ranks, row.hosts, profile.nicsPerHost);
@@ -54,7 +66,7 @@ std::vector<double> EstimateRows(const MachineProfile& profile,
         query.how = {choice.algorithm, choice.protocol};
         query.betweenHosts = row.hosts > 1;
         query.oneThread = row.oneThread;
-        estimates.push_back(EvaluateWhiteBox(profile, shape, query).GetTotal());
+        estimates.push_back({EvaluateWhiteBox(profile, shape, query).GetTotal(), choice});
     }
     return estimates;
 }
