@@ -70,6 +70,11 @@ CleanMeasurements CleanUp(std::vector<Measurement> rows)
             ++clean.wrong;
             continue;
         }
+        if (row.ranks < 2)
+        {
+            ++clean.alone;
+            continue;
+        }
         if (row.bytes == 0 || !(TimeOf(row) > 0))
         {
             ++clean.empty;

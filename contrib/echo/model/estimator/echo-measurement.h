@@ -20,6 +20,7 @@ struct Measurement
     uint32_t ranks{0};
     uint32_t hosts{0};
     bool oneThread{false};     //!< one thread issued the kernels of all ranks
+    bool threadKnown{false};   //!< the log says whether one did
     uint64_t bytes{0};         //!< as nccl-tests counts size
     double outOfPlaceUs{0};    //!< 0: not printed
     double inPlaceUs{0};       //!< 0: not printed
@@ -42,10 +43,11 @@ struct CleanMeasurements
     uint32_t wrong{0};             //!< left out: wrong results
     uint32_t empty{0};             //!< left out: no bytes or no time
     uint32_t falling{0};           //!< left out: more bytes took less time
+    uint32_t alone{0};             //!< left out: one rank only, a copy
 };
 
 /**
- * Leaves out rows of no bytes or time, of wrong results, and those that took more than 1.25 times
+ * Leaves out rows of no bytes or time, of a single rank, of wrong results, and those that took more than 1.25 times
  * as long as some larger size of the same operation and scale (of a dense sweep: the median of the
  * sizes from 2/3 to 3/2 of it): a warm-up call, a disturbed run, or a choice of NCCL's that does
  * not suit the machine; no model in which time grows with bytes can represent them. Of repeated

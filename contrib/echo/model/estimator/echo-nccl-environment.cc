@@ -30,7 +30,162 @@ double LadderRate(double rate)
     return rate;
 }
 
+/** @return the largest rate of the search's ladder inside hosts that is not above @p rate */
+double HostLadderRate(double rate)
+{
+    constexpr double LADDER[] = {90, 80, 70, 60, 50, 40, 30, 24, 20, 15, 12};
+    for (const double step : LADDER)
+    {
+        if (step <= rate)
+        {
+            return step;
+        }
+    }
+    return rate;
+}
+
+std::vector<std::vector<uint32_t>> ReadMesh(const Topology& topology,
+                                            const std::vector<DeviceId>& gpus)
+{
+    constexpr double LINK_GBPS = 25;
+    std::vector<std::vector<uint32_t>> mesh(gpus.size(), std::vector<uint32_t>(gpus.size(), 0));
+    for (size_t i = 0; i < gpus.size(); ++i)
+    {
+        for (const PortId port : topology.GetPorts(gpus[i]))
+        {
+            const auto it = std::find(gpus.begin(), gpus.end(), topology.NeighborOf(port));
+            if (it != gpus.end())
+            {
+                const double links = GigabytesPerSecond(topology.RateOf(port)) / LINK_GBPS;
+                mesh[i][static_cast<size_t>(it - gpus.begin())] +=
+                    static_cast<uint32_t>(std::max(1.0, std::round(links)));
+            }
+        }
+    }
+    return mesh;
+}
+
+/** Looks for rings through all GPUs over links that are left. */
+class RingSearch
+{
+  public:
+    RingSearch(const std::vector<std::vector<uint32_t>>& mesh, uint32_t gpus, uint32_t turn)
+        : m_left(mesh), m_gpus(gpus), m_turn(turn)
+    {
+    }
+
+    /** @return whether there was one more; its links are taken */
+    bool Take(bool passOn)
+    {
+        m_passOn = passOn;
+        m_visited.assign(m_gpus, false);
+        m_visited[0] = true;
+        m_budget = 20000;
+        return Extend(0, 1);
+    }
+
+  private:
+    /** Goes on from @p at with @p count GPUs visited; links stay taken on success. */
+    bool Extend(uint32_t at, uint32_t count)
+    {
+        if (m_budget-- == 0)
+        {
+            return false;
+        }
+        if (count == m_gpus)
+        {
+            return Cross(at, 0, [] { return true; });
+        }
+        std::vector<uint32_t> next;
+        for (uint32_t i = 0; i < m_gpus; ++i)
+        {
+            const uint32_t gpu = (i + m_turn) % m_gpus;
+            if (!m_visited[gpu])
+            {
+                next.push_back(gpu);
+            }
+        }
+        // Where most links are left first.
+        std::stable_sort(next.begin(), next.end(), [this, at](uint32_t a, uint32_t b) {
+            return m_left[at][a] > m_left[at][b];
+        });
+        for (const uint32_t gpu : next)
+        {
+            m_visited[gpu] = true;
+            if (Cross(at, gpu, [&] { return Extend(gpu, count + 1); }))
+            {
+                return true;
+            }
+            m_visited[gpu] = false;
+        }
+        return false;
+    }
+
+    /** Takes a link, or two over a GPU between, while @p rest succeeds. */
+    template <typename Rest>
+    bool Cross(uint32_t from, uint32_t to, const Rest& rest)
+    {
+        if (m_left[from][to] > 0)
+        {
+            --m_left[from][to];
+            if (rest())
+            {
+                return true;
+            }
+            ++m_left[from][to];
+            return false;
+        }
+        for (uint32_t via = 0; m_passOn && via < m_gpus; ++via)
+        {
+            if (m_left[from][via] > 0 && m_left[via][to] > 0)
+            {
+                --m_left[from][via];
+                --m_left[via][to];
+                if (rest())
+                {
+                    return true;
+                }
+                ++m_left[from][via];
+                ++m_left[via][to];
+            }
+        }
+        return false;
+    }
+
+    std::vector<std::vector<uint32_t>> m_left; //!< links, by direction
+    uint32_t m_gpus;
+    uint32_t m_turn;              //!< breaks ties between GPUs
+    bool m_passOn{false};         //!< GPUs may pass on
+    uint32_t m_budget{0};         //!< tries left
+    std::vector<bool> m_visited;  //!< by the ring in the making
+};
+
 } // namespace
+
+uint32_t CountRings(const std::vector<std::vector<uint32_t>>& mesh, uint32_t gpus)
+{
+    uint32_t most = 1;
+    for (uint32_t turn = 0; turn < gpus; ++turn)
+    {
+        RingSearch search(mesh, gpus, turn);
+        uint32_t rings = 0;
+        while (search.Take(false))
+        {
+            ++rings;
+        }
+        // NCCL takes longer ways only where there is no direct one.
+        while (rings == 0 ? search.Take(true) : false)
+        {
+            ++rings;
+            while (search.Take(true))
+            {
+                ++rings;
+            }
+        }
+        most = std::max(most, rings);
+    }
+    return most;
+}
 
 HostLinks ReadHostLinks(const Topology& topology)
 {
@@ -39,6 +194,7 @@ HostLinks ReadHostLinks(const Topology& topology)
     const HostId host = topology.GetDevice(gpu).host;
     links.gpusPerHost = static_cast<uint32_t>(topology.GetGpus(host).size());
     links.nicsPerHost = static_cast<uint32_t>(topology.GetNics(host).size());
+    const std::vector<DeviceId> gpus = topology.GetGpus(host);
     double slow = 0; // PCIe, where GPUs have no other way
     for (const PortId port : topology.GetPorts(gpu))
     {
@@ -47,6 +203,7 @@ HostLinks ReadHostLinks(const Topology& topology)
         if (role == DeviceRole::GPU || role == DeviceRole::NV_SWITCH)
         {
             links.gpuGBps += rate;
+            links.hasNvlink = true;
             links.hasSwitch = links.hasSwitch || role == DeviceRole::NV_SWITCH;
         }
         else if (role == DeviceRole::PCIE_SWITCH)
@@ -55,6 +212,10 @@ HostLinks ReadHostLinks(const Topology& topology)
         }
     }
     links.gpuGBps = links.gpuGBps > 0 ? links.gpuGBps : slow;
+    if (links.hasNvlink && !links.hasSwitch)
+    {
+        links.mesh = ReadMesh(topology, gpus);
+    }
     if (links.nicsPerHost > 0)
     {
         for (const PortId port : topology.GetPorts(topology.GetNics(host).front()))
@@ -102,11 +263,23 @@ NcclEnvironment DeduceNcclEnvironment(const HostLinks& links, GpuGeneration gpu)
     NcclEnvironment nccl;
     nccl.gpu = gpu;
     const bool hopper = gpu >= GpuGeneration::HOPPER;
-    const double inside = links.gpuGBps * (hopper ? 20.6 : 20.0) / 25;
+    nccl.nvlink = links.hasNvlink || links.gpusPerHost == 1;
+    // NCCL takes 24 GB/s for PCIe 4.0 x16 of 31.5.
+    const double part = !nccl.nvlink ? 24.0 / 31.5 : (hopper ? 20.6 : 20.0) / 25;
+    const double inside = links.gpuGBps * part;
     const double path = gpu == GpuGeneration::BLACKWELL ? 45 : hopper ? 30 : 20;
     nccl.hostPaths = static_cast<uint32_t>(std::max(1.0, std::round(inside / path)));
     nccl.hostPathGBps = std::max(inside, 0.001) / nccl.hostPaths;
     nccl.hostChannels = std::min(2 * nccl.hostPaths, nccl.largestChannelCount);
+    for (uint32_t gpus = 2; gpus <= links.mesh.size(); ++gpus)
+    {
+        nccl.hostRings.push_back(CountRings(links.mesh, gpus));
+    }
+    if (hopper && links.hasSwitch)
+    {
+        nccl.nvlsPathGBps = HostLadderRate(inside / links.gpusPerHost);
+        nccl.nvlsChannels = gpu == GpuGeneration::BLACKWELL ? 24 : 16;
+    }
     if (links.nicsPerHost == 0)
     {
         return nccl;

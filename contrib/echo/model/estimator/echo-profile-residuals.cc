@@ -168,8 +168,14 @@ MachineProfile MakePriorProfile(const NcclEnvironment& nccl, double gpuGBps, dou
     constants.overlapExponent = 1.5;
     constants.reductionUsPerMiB = 0;
     constants.peerUs = 1;
-    constants.pairIntraEfficiency = 0.9;
-    constants.pairInterEfficiency = 0.9;
+    constants.pairChannelGBps = nccl.gpu >= GpuGeneration::HOPPER ? 20 : 15;
+    constants.netChannelGBps = std::max(0.55 * nicGBps, 1e-3);
+    if (nccl.nvlsPathGBps > 0)
+    {
+        constants.nvlsUs = 20;
+        constants.nvlsChunkUs = 4;
+        constants.nvlsGBps = 0.7 / 0.8 * gpuGBps;
+    }
     constants.pairwiseEfficiency = 0.9;
     // 4 of 8 bytes, 120 of 128 bytes and all bytes are payload.
     constants.protocols[0] = {0.6, 5.0, 0.5, 0.5};

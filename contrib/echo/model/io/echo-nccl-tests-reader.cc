@@ -453,10 +453,12 @@ class NcclTestsParser
         if (m_threadColumn != NOT_FOUND)
         {
             row.oneThread = ParseCount(cells[m_threadColumn]) != 0;
+            row.threadKnown = true;
         }
         else
         {
             row.oneThread = row.hosts == 1 && row.ranks > 1 && m_gpusPerThread == row.ranks;
+            row.threadKnown = m_gpusPerThread > 0;
         }
     }
 
@@ -501,7 +503,7 @@ class NcclTestsParser
     std::optional<CollectiveKind> m_kind;     //!< said by the log
     std::optional<uint32_t> m_ranks;          //!< said by the log
     std::optional<uint32_t> m_hosts;          //!< said by the log
-    uint32_t m_gpusPerThread{1};              //!< said by the log
+    uint32_t m_gpusPerThread{0};              //!< said by the log; 0: not said
     std::map<uint32_t, std::string> m_listed; //!< host by rank
     std::vector<Measurement> m_rows;          //!< so far
     size_t m_rowsBefore{0};                   //!< rows when the list of ranks began
