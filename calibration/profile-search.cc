@@ -9,6 +9,7 @@
 #include <cmath>
 #include <iomanip>
 #include <iostream>
+#include <map>
 #include <set>
 
 namespace ns3
@@ -80,6 +81,42 @@ bool UsesNvls(const std::string& asked, const HostLinks& links, const NcclEnviro
             ParseNcclVersion(environment.version) >= 217);
 }
 
+/**
+ * @return the time that calls take at least on one host where many sizes take the same (from the
+ *         least to 64 times it and more within 8 %): half-way of the scales that show it; 0 if none
+ */
+double FindFloor(const std::vector<Measurement>& rows, bool oneThread)
+{
+    std::map<std::pair<CollectiveKind, uint32_t>, std::vector<const Measurement*>> scales;
+    for (const Measurement& row : rows)
+    {
+        if (row.hosts == 1)
+        {
+            scales[{row.kind, row.ranks}].push_back(&row); // by bytes
+        }
+    }
+    std::vector<double> floors;
+    for (const auto& [scale, list] : scales)
+    {
+        double least = INFINITY;
+        for (const Measurement* row : list)
+        {
+            least = std::min(least, TimeOf(*row));
+        }
+        const Measurement* last = list.front();
+        for (const Measurement* row : list)
+        {
+            last = TimeOf(*row) <= 1.08 * least ? row : last;
+        }
+        if (last->bytes >= 64 * list.front()->bytes)
+        {
+            floors.push_back(least / (oneThread ? scale.second : 1));
+        }
+    }
+    std::sort(floors.begin(), floors.end());
+    return floors.empty() ? 0 : floors[floors.size() / 2];
+}
+
 MachineProfile MakeStart(const SearchOptions& options,
                          const HostLinks& links,
                          const NcclEnvironment& environment)
@@ -139,6 +176,8 @@ SearchResult SearchProfile(const SearchOptions& options,
                     }
                     MachineProfile start = MakeStart(options, links, environment);
                     start.oneThreadPerHost = one;
+                    start.constants.hostIssueUs =
+                        std::max(start.constants.hostIssueUs, FindFloor(assumed, one));
                     const ProfileFitter::Result result = ProfileFitter(start).Fit(assumed);
                     std::cout << "NCCL " << release << ", processor " << ToString(cpu)
                               << ", LL128 between hosts " << (ll128 ? "on" : "off")

@@ -65,126 +65,145 @@ std::vector<std::vector<uint32_t>> ReadMesh(const Topology& topology,
     return mesh;
 }
 
-/** Looks for rings through all GPUs over links that are left. */
+/**
+ * Packs rings through all GPUs into their links: by trying, most links left first, until no GPU
+ * has links for another ring or the tries are used up. A ring is counted in both directions.
+ */
 class RingSearch
 {
   public:
-    RingSearch(const std::vector<std::vector<uint32_t>>& mesh, uint32_t gpus, uint32_t turn)
-        : m_left(mesh), m_gpus(gpus), m_turn(turn)
+    RingSearch(const std::vector<std::vector<uint32_t>>& mesh, uint32_t gpus, bool passOn)
+        : m_left(mesh), m_gpus(gpus), m_passOn(passOn), m_bound(~0u)
     {
+        for (uint32_t gpu = 0; gpu < gpus; ++gpu)
+        {
+            uint32_t links = 0;
+            for (uint32_t peer = 0; peer < gpus; ++peer)
+            {
+                links += mesh[gpu][peer];
+            }
+            m_bound = std::min(m_bound, links / 2);
+        }
     }
 
-    /** @return whether there was one more; its links are taken */
-    bool Take(bool passOn)
+    /** @return the most rings found, both directions counted as one */
+    uint32_t Run()
     {
-        m_passOn = passOn;
-        m_visited.assign(m_gpus, false);
-        m_visited[0] = true;
-        m_budget = 20000;
-        return Extend(0, 1);
+        if (m_bound > 0)
+        {
+            Begin();
+        }
+        return m_best;
     }
 
   private:
-    /** Goes on from @p at with @p count GPUs visited; links stay taken on success. */
-    bool Extend(uint32_t at, uint32_t count)
+    bool Begin()
     {
-        if (m_budget-- == 0)
+        std::vector<bool> visited(m_gpus, false);
+        visited[0] = true;
+        return Extend(0, 1, visited);
+    }
+
+    /** Goes on from @p at with @p count GPUs visited. @return whether the bound is reached */
+    bool Extend(uint32_t at, uint32_t count, std::vector<bool>& visited)
+    {
+        if (m_budget == 0)
         {
-            return false;
+            return true;
         }
+        --m_budget;
         if (count == m_gpus)
         {
-            return Cross(at, 0, [] { return true; });
+            return Cross(at, 0, [this] {
+                m_best = std::max(m_best, ++m_rings);
+                const bool done = m_best >= m_bound || Begin();
+                --m_rings;
+                return done;
+            });
         }
         std::vector<uint32_t> next;
-        for (uint32_t i = 0; i < m_gpus; ++i)
+        for (uint32_t gpu = 0; gpu < m_gpus; ++gpu)
         {
-            const uint32_t gpu = (i + m_turn) % m_gpus;
-            if (!m_visited[gpu])
+            if (!visited[gpu])
             {
                 next.push_back(gpu);
             }
         }
-        // Where most links are left first.
         std::stable_sort(next.begin(), next.end(), [this, at](uint32_t a, uint32_t b) {
             return m_left[at][a] > m_left[at][b];
         });
         for (const uint32_t gpu : next)
         {
-            m_visited[gpu] = true;
-            if (Cross(at, gpu, [&] { return Extend(gpu, count + 1); }))
+            visited[gpu] = true;
+            if (Cross(at, gpu, [&] { return Extend(gpu, count + 1, visited); }))
             {
                 return true;
             }
-            m_visited[gpu] = false;
+            visited[gpu] = false;
         }
         return false;
     }
 
-    /** Takes a link, or two over a GPU between, while @p rest succeeds. */
+    void Take(uint32_t a, uint32_t b, int32_t links)
+    {
+        m_left[a][b] += static_cast<uint32_t>(links);
+        m_left[b][a] += static_cast<uint32_t>(links);
+    }
+
+    /** Takes a link, or two over a GPU between, while @p rest goes on. */
     template <typename Rest>
     bool Cross(uint32_t from, uint32_t to, const Rest& rest)
     {
         if (m_left[from][to] > 0)
         {
-            --m_left[from][to];
-            if (rest())
-            {
-                return true;
-            }
-            ++m_left[from][to];
-            return false;
+            Take(from, to, -1);
+            const bool done = rest();
+            Take(from, to, 1);
+            return done;
         }
         for (uint32_t via = 0; m_passOn && via < m_gpus; ++via)
         {
             if (m_left[from][via] > 0 && m_left[via][to] > 0)
             {
-                --m_left[from][via];
-                --m_left[via][to];
-                if (rest())
+                Take(from, via, -1);
+                Take(via, to, -1);
+                const bool done = rest();
+                Take(from, via, 1);
+                Take(via, to, 1);
+                if (done)
                 {
                     return true;
                 }
-                ++m_left[from][via];
-                ++m_left[via][to];
             }
         }
         return false;
     }
 
-    std::vector<std::vector<uint32_t>> m_left; //!< links, by direction
+    std::vector<std::vector<uint32_t>> m_left; //!< links, either direction
     uint32_t m_gpus;
-    uint32_t m_turn;              //!< breaks ties between GPUs
-    bool m_passOn{false};         //!< GPUs may pass on
-    uint32_t m_budget{0};         //!< tries left
-    std::vector<bool> m_visited;  //!< by the ring in the making
+    bool m_passOn;             //!< GPUs may pass on between two others
+    uint32_t m_bound;          //!< no more than that, by the GPU with fewest links
+    uint32_t m_budget{200000}; //!< tries left
+    uint32_t m_rings{0};       //!< taken now
+    uint32_t m_best{0};        //!< most so far
 };
 
 } // namespace
 
 uint32_t CountRings(const std::vector<std::vector<uint32_t>>& mesh, uint32_t gpus)
 {
-    uint32_t most = 1;
-    for (uint32_t turn = 0; turn < gpus; ++turn)
+    if (gpus < 2)
     {
-        RingSearch search(mesh, gpus, turn);
-        uint32_t rings = 0;
-        while (search.Take(false))
-        {
-            ++rings;
-        }
-        // NCCL takes longer ways only where there is no direct one.
-        while (rings == 0 ? search.Take(true) : false)
-        {
-            ++rings;
-            while (search.Take(true))
-            {
-                ++rings;
-            }
-        }
-        most = std::max(most, rings);
+        return 1;
     }
-    return most;
+    if (gpus == 2)
+    {
+        return std::max(mesh[0][1], 1u); // to and back over the same links
+    }
+    const uint32_t direct = RingSearch(mesh, gpus, false).Run();
+    // NCCL takes longer ways only where there is no direct one.
+    const uint32_t rings = direct > 0 ? direct : RingSearch(mesh, gpus, true).Run();
+    return std::max(2 * rings, 1u);
 }
 
 HostLinks ReadHostLinks(const Topology& topology)
