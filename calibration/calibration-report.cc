@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "calibration-report.h"
 
+#include "ns3/echo-units.h"
+
 #include <iomanip>
 #include <iostream>
 #include <sstream>
@@ -84,6 +86,39 @@ void PrintStatistics(const std::string& title, const std::vector<ResidualStatist
                   << scale.rows << "  " << Percent(scale.meanPercent) << "  "
                   << Percent(scale.medianPercent) << "  " << Percent(scale.p90Percent) << "  "
                   << Percent(scale.worstPercent) << "\n";
+    }
+}
+
+void PrintConstants(const MachineProfile& profile)
+{
+    std::cout << "constant                       value    95 % interval\n";
+    MachineConstants constants = profile.constants;
+    for (const ConstantInfo& info : GetConstantInfos())
+    {
+        const double value = info.access(constants);
+        if (value <= 0)
+        {
+            continue;
+        }
+        const auto it = profile.intervals.find(info.name);
+        std::cout << std::left << std::setw(24) << info.name << std::right << std::setw(12)
+                  << std::defaultfloat << std::setprecision(4) << value << "    ";
+        if (it == profile.intervals.end())
+        {
+            std::cout << "as believed before: the rows do not tell it";
+        }
+        else
+        {
+            std::cout << it->second.first << " to " << it->second.second;
+        }
+        std::cout << "\n";
+    }
+    for (const CalibratedRange& range : profile.ranges)
+    {
+        std::cout << "range: " << ToString(range.kind) << ", " << FormatBytes(range.minBytes)
+                  << " to " << FormatBytes(range.maxBytes) << ", " << range.minRanks << " to "
+                  << range.maxRanks << " ranks on " << range.minHosts << " to " << range.maxHosts
+                  << " hosts\n";
     }
 }
 

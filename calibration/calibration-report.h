@@ -21,6 +21,8 @@ void PrintBands(const std::vector<Measurement>& rows, const std::vector<double>&
 /** Every row with its estimate and what was chosen. */
 void PrintRows(const std::vector<Measurement>& rows, const std::vector<RowEstimate>& estimates);
 void PrintStatistics(const std::string& title, const std::vector<ResidualStatistics>& list);
+/** Constants with their intervals, and the range measured. */
+void PrintConstants(const MachineProfile& profile);
 /** Each operation and scale predicted from the others. */
 void PrintHeldOut(const std::vector<HeldOutScale>& scales);
 

@@ -187,6 +187,11 @@ int Scale(const Options& options, const Cluster& cluster, const HostLinks& links
     nccl.cpu = search.cpu == "auto" ? measured.nccl.cpu : ParseCpuVendor(search.cpu);
     nccl.ll128BetweenHosts = search.ll128 != "off";
     MachineProfile profile = ScaleProfile(measured, nccl, links.gpuGBps, links.nicGBps);
+    if (search.nvls == "off")
+    {
+        profile.nccl.nvlsPathGBps = 0;
+        profile.constants.nvlsUs = profile.constants.nvlsChunkUs = profile.constants.nvlsGBps = 0;
+    }
     profile.nicsPerHost = links.nicsPerHost;
     profile.hardware = DescribeHardware(cluster, links);
     profile.source = "profile " + measured.name + ": " + measured.source;
@@ -244,6 +249,8 @@ int Run(const Options& options)
     {
         PrintRows(found.rows, EstimateWithChoices(profile, found.rows));
     }
+    PrintConstants(profile);
+    std::cout << "\n";
     PrintBands(found.rows, estimates);
     std::cout << "\n";
     PrintStatistics("absolute error, 1 MiB and more",

@@ -33,6 +33,7 @@ void Check(const char* option, const std::string& value, const std::vector<std::
     }
 }
 
+/** @return releases with other tables; the log's own among them */
 std::vector<std::string> ListReleases(const std::string& asked,
                                       const std::vector<Measurement>& rows)
 {
@@ -41,17 +42,15 @@ std::vector<std::string> ListReleases(const std::string& asked,
         ParseNcclVersion(asked);
         return {asked};
     }
-    std::set<std::string> said;
+    std::set<std::string> releases{"2.10", "2.18", "2.19", "2.22", "2.23", "2.28"};
     for (const Measurement& row : rows)
     {
-        said.insert(row.ncclRelease);
+        if (!row.ncclRelease.empty())
+        {
+            releases.insert(row.ncclRelease);
+        }
     }
-    said.erase("");
-    if (!said.empty())
-    {
-        return {said.begin(), said.end()};
-    }
-    return {"2.10", "2.18", "2.19", "2.22", "2.23"}; // releases with other tables
+    return {releases.begin(), releases.end()};
 }
 
 /** Between hosts only LL's bandwidth and the proxy's time depend on the processor. */
@@ -190,6 +189,21 @@ SearchResult SearchProfile(const SearchOptions& options,
                 }
             }
         }
+    }
+    ProfileFitter last(found.prior);
+    last.FindIntervals();
+    found.best = last.Fit(found.rows);
+    std::set<std::string> said;
+    for (const Measurement& row : rows)
+    {
+        said.insert(row.ncclRelease);
+    }
+    said.erase("");
+    const std::string& chosen = found.best.profile.nccl.version;
+    if (!said.empty() && said.count(chosen) == 0)
+    {
+        std::cout << "note: the logs are of NCCL " << *said.begin()
+                  << ", but what ran fits the tuner of " << chosen << " better\n";
     }
     return found;
 }

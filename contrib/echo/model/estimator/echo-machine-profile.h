@@ -101,6 +101,7 @@ struct MachineConstants
     double hostIssueUs{0};         //!< a thread's time to issue one GPU's kernel
     double gpuGBps{1};             //!< what a GPU sustains to the others of its host, one direction
     double nicGBps{1};             //!< what a NIC sustains, one direction
+    double simplexGain{1};         //!< nicGBps times this where data goes in one direction only
     double llChannelGBps{1};       //!< what a channel sustains with LL inside a host
     double treeBandwidthFactor{1}; //!< tree's time a chunk over the links' share
     double treeChunkUs{0};         //!< synchronising one chunk of the tree's pipeline

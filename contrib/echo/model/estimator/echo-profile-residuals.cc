@@ -161,6 +161,7 @@ MachineProfile MakePriorProfile(const NcclEnvironment& nccl, double gpuGBps, dou
     constants.hostIssueUs = 3;
     constants.gpuGBps = gpuGBps;
     constants.nicGBps = nicGBps;
+    constants.simplexGain = 1.01;
     constants.llChannelGBps = 3;
     constants.treeBandwidthFactor = 1;
     constants.treeChunkUs = 2;
@@ -194,16 +195,19 @@ MachineProfile ScaleProfile(const MachineProfile& measured,
     profile.linkGpuGBps = gpuGBps;
     profile.linkNicGBps = nicGBps;
     profile.ranges.clear();
+    profile.intervals.clear();
     profile.residuals.clear();
     MachineConstants& constants = profile.constants;
     if (measured.linkGpuGBps > 0)
     {
         constants.gpuGBps *= gpuGBps / measured.linkGpuGBps;
+        constants.pairChannelGBps *= std::min(1.0, gpuGBps / measured.linkGpuGBps);
         constants.nvlsGBps *= gpuGBps / measured.linkGpuGBps;
     }
     if (measured.linkNicGBps > 0)
     {
         constants.nicGBps *= nicGBps / measured.linkNicGBps;
+        constants.netChannelGBps *= std::min(1.0, nicGBps / measured.linkNicGBps);
     }
     return profile;
 }

@@ -66,7 +66,7 @@ struct CostQuery
  *   chunk/B), as a chain loads its links in both directions, and a host sends each byte f = 2
  *   times (two hosts: once).
  * - Broadcast, reduce: one chain of n-1 hops with K chunks: hops as in the ring plus (K-1) chunk /
- *   slowest rate.
+ *   slowest rate; of two hosts, B simplexGain, as none both sends and receives.
  * - All-to-all: l of the farthest peer + peerUs for each further one + the larger of the bytes
  *   inside and between hosts over pairwiseEfficiency times G and N nics. Send/recv: l + bytes over
  *   the lesser of G or N and pairChannelGBps or netChannelGBps times the pair's channels.

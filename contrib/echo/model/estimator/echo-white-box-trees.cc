@@ -94,7 +94,11 @@ CostTerms TreeTerms(const MachineProfile& profile, const GroupShape& shape, cons
 /** Broadcast and reduce: a pipelined chain of all ranks. */
 CostTerms ChainTerms(const MachineProfile& profile, const GroupShape& shape, const CostQuery& query)
 {
-    const ChannelView view = ViewOf(profile, shape, query);
+    ChannelView view = ViewOf(profile, shape, query);
+    if (shape.hosts == 2)
+    {
+        view.interRate *= profile.constants.simplexGain; // no host both receives and sends
+    }
     const double channelBytes = query.bytes / view.used;
     const double chunk = NcclSlotBytes(query.how.protocol);
     const double first = std::min(chunk, channelBytes);
