@@ -27,6 +27,9 @@ const NameTable<CollectiveAlgorithmKind> ALGORITHMS{
     {CollectiveAlgorithmKind::RING, "ring"},
     {CollectiveAlgorithmKind::TREE, "tree"},
     {CollectiveAlgorithmKind::PAIRWISE, "pairwise"},
+    {CollectiveAlgorithmKind::NVLS, "nvls"},
+    {CollectiveAlgorithmKind::NVLS_TREE, "nvls-tree"},
+    {CollectiveAlgorithmKind::PAT, "pat"},
 };
 const NameTable<CollectiveProtocol> PROTOCOLS{
     {CollectiveProtocol::AUTO, "auto"},

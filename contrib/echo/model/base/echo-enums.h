@@ -34,6 +34,9 @@ enum class CollectiveAlgorithmKind : uint8_t
     RING,
     TREE,     //!< double binary tree, chains inside hosts
     PAIRWISE, //!< grouped sends and receives (all-to-all, send/recv)
+    NVLS,      //!< NVLink SHARP: the switches of one NVLink domain reduce (all-reduce)
+    NVLS_TREE, //!< NVLink SHARP in each domain, double binary tree between them (all-reduce)
+    PAT,       //!< parallel aggregated trees (all-gather, reduce-scatter; one GPU a host)
 };
 
 /** NCCL's transport protocols. */

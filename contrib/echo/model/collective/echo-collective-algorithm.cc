@@ -20,10 +20,24 @@ TypeId CollectiveAlgorithm::GetTypeId()
     return tid;
 }
 
+CollectiveAlgorithmKind MovesLike(CollectiveAlgorithmKind kind)
+{
+    switch (kind)
+    {
+    case CollectiveAlgorithmKind::NVLS:
+    case CollectiveAlgorithmKind::PAT:
+        return CollectiveAlgorithmKind::RING;
+    case CollectiveAlgorithmKind::NVLS_TREE:
+        return CollectiveAlgorithmKind::TREE;
+    default:
+        return kind;
+    }
+}
+
 Ptr<CollectiveAlgorithm> CreateCollectiveAlgorithm(CollectiveAlgorithmKind kind)
 {
     std::string name;
-    switch (kind)
+    switch (MovesLike(kind))
     {
     case CollectiveAlgorithmKind::RING:
         name = "ns3::echo::RingAlgorithm";
@@ -34,7 +48,7 @@ Ptr<CollectiveAlgorithm> CreateCollectiveAlgorithm(CollectiveAlgorithmKind kind)
     case CollectiveAlgorithmKind::PAIRWISE:
         name = "ns3::echo::PairwiseAlgorithm";
         break;
-    case CollectiveAlgorithmKind::AUTO:
+    default:
         break;
     }
     TypeId tid;
@@ -89,7 +103,7 @@ uint64_t PairwisePayload(const CollectivePlan& plan)
 uint64_t BarrierPayload(const CollectivePlan& plan)
 {
     const uint64_t ranks = plan.layout->GetRanks();
-    if (plan.choice.algorithm == CollectiveAlgorithmKind::TREE)
+    if (MovesLike(plan.choice.algorithm) == CollectiveAlgorithmKind::TREE)
     {
         return 2 * (ranks - 1) * BARRIER_BYTES;
     }

@@ -101,7 +101,15 @@ class CollectiveAlgorithm : public Object
 };
 
 /**
- * @return a new algorithm object of that kind (never AUTO), made by its TypeId
+ * @return the algorithm whose messages stand for those of @p kind where a network carries them out
+ *         and where links are counted: NVLS and PAT: RING; NVLS_TREE: TREE; others: themselves
+ *
+ * No network model here reduces in switches, and PAT's rounds are not written as rank programs.
+ */
+CollectiveAlgorithmKind MovesLike(CollectiveAlgorithmKind kind);
+
+/**
+ * @return a new algorithm object of that kind (never AUTO), made by its TypeId; of MovesLike()
  * @throws UnsupportedError if no such TypeId is registered
  */
 Ptr<CollectiveAlgorithm> CreateCollectiveAlgorithm(CollectiveAlgorithmKind kind);

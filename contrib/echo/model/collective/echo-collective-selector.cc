@@ -31,6 +31,11 @@ bool CanCarryOut(CollectiveAlgorithmKind algorithm, CollectiveKind kind)
     {
     case CollectiveAlgorithmKind::RING:
         return !pairs;
+    case CollectiveAlgorithmKind::NVLS:
+    case CollectiveAlgorithmKind::NVLS_TREE:
+        return kind == CollectiveKind::ALL_REDUCE;
+    case CollectiveAlgorithmKind::PAT:
+        return kind == CollectiveKind::ALL_GATHER || kind == CollectiveKind::REDUCE_SCATTER;
     case CollectiveAlgorithmKind::TREE:
         return kind == CollectiveKind::ALL_REDUCE || kind == CollectiveKind::BARRIER;
     case CollectiveAlgorithmKind::PAIRWISE:
@@ -47,7 +52,8 @@ uint64_t PipelineChunkBytes(CollectiveAlgorithmKind algorithm,
 {
     const bool chain =
         spec.kind == CollectiveKind::BROADCAST || spec.kind == CollectiveKind::REDUCE ||
-        (algorithm == CollectiveAlgorithmKind::TREE && spec.kind == CollectiveKind::ALL_REDUCE);
+        (MovesLike(algorithm) == CollectiveAlgorithmKind::TREE &&
+         spec.kind == CollectiveKind::ALL_REDUCE);
     if (!chain)
     {
         return 0;
@@ -74,7 +80,7 @@ TypeId FixedSelector::GetTypeId()
             .SetGroupName("Echo")
             .AddConstructor<FixedSelector>()
             .AddAttribute("Algorithm",
-                          "auto, ring, tree or pairwise; kinds that it cannot do get auto: ring, "
+                          "auto, ring, tree, pairwise, nvls, nvls-tree or pat; kinds that it cannot do get auto: ring, "
                           "or pairwise for all-to-all and send/recv",
                           StringValue("auto"),
                           MakeStringAccessor(&FixedSelector::m_algorithm),

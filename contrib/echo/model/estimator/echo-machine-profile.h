@@ -7,8 +7,10 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -65,8 +67,14 @@ struct NcclEnvironment
     CpuVendor cpu{CpuVendor::OTHER};
     bool ll128BetweenHosts{true}; //!< LL128 is on: GPU and NIC under one PCIe switch
 
+    bool nvlink{true};         //!< GPUs of a host are joined by NVLink; else by PCIe
     uint32_t hostPaths{12};    //!< channels of the graph inside one host
     double hostPathGBps{20};   //!< rate that NCCL takes each for
+    /// Hosts whose GPUs are joined by single links: rings over NVLink that the first 2, 3, ... GPUs
+    /// of a host allow; empty: all GPUs reach each other alike.
+    std::vector<uint32_t> hostRings;
+    double nvlsPathGBps{0}; //!< NVLink SHARP: rate that NCCL takes a GPU's part for; 0: none
+    uint32_t nvlsChannels{16}; //!< channels of NVLink SHARP
     uint32_t hostChannels{24}; //!< channels that collectives get inside one host
 
     double pathsPerNic{1};            //!< channels of the graph between hosts, a NIC
@@ -93,6 +101,7 @@ struct MachineConstants
     double hostIssueUs{0};         //!< a thread's time to issue one GPU's kernel
     double gpuGBps{1};             //!< what a GPU sustains to the others of its host, one direction
     double nicGBps{1};             //!< what a NIC sustains, one direction
+    double simplexGain{1};         //!< nicGBps times this where data goes in one direction only
     double llChannelGBps{1};       //!< what a channel sustains with LL inside a host
     double treeBandwidthFactor{1}; //!< tree's time a chunk over the links' share
     double treeChunkUs{0};         //!< synchronising one chunk of the tree's pipeline
@@ -101,9 +110,10 @@ struct MachineConstants
     double reductionUsPerMiB{0};   //!< reducing that transfers do not hide
     double peerUs{0};              //!< each further peer of grouped sends and receives
     double nvlsUs{0};              //!< NVLink SHARP: latency beside set-up
+    double nvlsChunkUs{0};         //!< NVLink SHARP: synchronising one round of chunks
     double nvlsGBps{0};            //!< what a GPU sustains with NVLink SHARP; 0: none
-    double pairIntraEfficiency{1}; //!< one pair's part of gpuGBps
-    double pairInterEfficiency{1}; //!< one pair's part of nicGBps
+    double pairChannelGBps{1};     //!< what a channel of a send sustains inside a host
+    double netChannelGBps{1};      //!< what a channel of a send sustains between hosts
     double pairwiseEfficiency{1};  //!< grouped sends' part of what rings sustain
     std::array<ProtocolConstants, 3> protocols; //!< LL, LL128, Simple
 };
@@ -177,6 +187,8 @@ struct MachineProfile
     uint32_t nicsPerHost{1}; //!< of the machine measured
     bool oneThreadPerHost{false}; //!< runs on one host were issued by one thread for all GPUs
     MachineConstants constants;
+    /// Of each constant that the measurements tell, by name: the ends of its 95 % interval.
+    std::map<std::string, std::pair<double, double>> intervals;
     std::vector<CalibratedRange> ranges;
     std::vector<ResidualStatistics> residuals;
 

@@ -121,5 +121,65 @@ std::vector<TreeChunk> NcclTreeChunks(CollectiveProtocol protocol,
     }
 }
 
+std::vector<TreeChunk> NcclSwitchChunks(const GroupShape& shape, double channelBytes, double bytes)
+{
+    struct Limit
+    {
+        double chunk;
+        double times; //!< the chunk stays from so many rounds on
+    };
+
+    static const std::vector<Limit> ALONE{{131072, 64}, {65536, 8}, {32768, 2}, {16384, 0}};
+    static const std::vector<Limit> TREE{{131072, 4}, {65536, 1}, {32768, 0}};
+    const std::vector<Limit>& limits = shape.hosts > 1 ? TREE : ALONE;
+    const double channels = bytes / std::max(channelBytes, 1.0);
+    const double atOnce = channels * std::max(shape.localRanks, 1u);
+    std::vector<TreeChunk> chunks;
+    double bound = bytes;
+    for (const Limit& limit : limits)
+    {
+        if (shape.hosts >= 4 && limit.chunk > 65536)
+        {
+            continue;
+        }
+        const double least = limit.times * atOnce * limit.chunk;
+        if (bytes >= least)
+        {
+            chunks.push_back({limit.chunk, bound});
+        }
+        bound = std::min(bytes, least);
+    }
+    return chunks;
+}
+
+double NcclPairChannels(const NcclEnvironment& environment,
+                        const GroupShape& shape,
+                        double bytes,
+                        bool betweenHosts)
+{
+    const auto powerOfTwo = [](double value) { return std::exp2(std::ceil(std::log2(value))); };
+    const double all = powerOfTwo(std::max(NcclChannels(environment, shape), 1u));
+    constexpr double PEERS_AT_ONCE = 8;
+    if (betweenHosts)
+    {
+        const double most = 2;
+        return most * std::ceil(shape.ranks / PEERS_AT_ONCE) > all ? 1 : most;
+    }
+    constexpr double CHUNK = 524288;
+    const double most = environment.nvlink ? all : std::min(all, 2.0);
+    const double chunk = environment.nvlink ? CHUNK : CHUNK / 4;
+    double channels = most;
+    while (channels * shape.ranks > all && channels > 1)
+    {
+        channels /= 2;
+    }
+    channels = std::min(channels, std::max(1.0, bytes / (chunk / 8)));
+    while (bytes / channels > 32 * chunk && 2 * channels <= most)
+    {
+        channels *= 2;
+    }
+    return channels;
+}
+
 } // namespace echo
 } // namespace ns3

@@ -55,6 +55,31 @@ std::vector<TreeChunk> NcclTreeChunks(CollectiveProtocol protocol,
                                       const GroupShape& shape,
                                       double channelBytes);
 
+/**
+ * @return chunk sizes that NVLink SHARP may use, as NcclTreeChunks
+ *
+ * NVLS starts from 128 KiB and takes 64, 32, 16 KiB while a buffer has less than 64, 8, 2 times
+ * what all channels and heads (GPUs of a host) move at once; its tree between hosts starts from 128
+ * KiB (64 KiB from four hosts on) and takes 64 and 32 KiB below 4 and 1 times that
+ * (src/enqueue.cc). Here the limits in @c channelBytes are bytes of the whole buffer.
+ * @param channelBytes bytes a channel
+ * @param bytes of the whole buffer
+ */
+std::vector<TreeChunk> NcclSwitchChunks(const GroupShape& shape, double channelBytes, double bytes);
+
+/**
+ * @return channels that a send of @p bytes to one peer takes (src/enqueue.cc, src/graph/paths.cc)
+ *
+ * Inside a host with NVLink: as many channels a peer as the collective's, rounded up to a power of
+ * two, at least that over the ranks; more, doubling, while a channel's part is above 16 MiB (PCIe:
+ * two channels, 4 MiB). Between hosts: two, or one if the peers of a rank, eight at a time, would
+ * not fit the channels.
+ */
+double NcclPairChannels(const NcclEnvironment& environment,
+                        const GroupShape& shape,
+                        double bytes,
+                        bool betweenHosts);
+
 } // namespace echo
 } // namespace ns3
 

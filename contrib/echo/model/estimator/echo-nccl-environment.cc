@@ -30,7 +30,181 @@ double LadderRate(double rate)
     return rate;
 }
 
+/** @return the largest rate of the search's ladder inside hosts that is not above @p rate */
+double HostLadderRate(double rate)
+{
+    constexpr double LADDER[] = {90, 80, 70, 60, 50, 40, 30, 24, 20, 15, 12};
+    for (const double step : LADDER)
+    {
+        if (step <= rate)
+        {
+            return step;
+        }
+    }
+    return rate;
+}
+
+std::vector<std::vector<uint32_t>> ReadMesh(const Topology& topology,
+                                            const std::vector<DeviceId>& gpus)
+{
+    constexpr double LINK_GBPS = 25;
+    std::vector<std::vector<uint32_t>> mesh(gpus.size(), std::vector<uint32_t>(gpus.size(), 0));
+    for (size_t i = 0; i < gpus.size(); ++i)
+    {
+        for (const PortId port : topology.GetPorts(gpus[i]))
+        {
+            const auto it = std::find(gpus.begin(), gpus.end(), topology.NeighborOf(port));
+            if (it != gpus.end())
+            {
+                const double links = GigabytesPerSecond(topology.RateOf(port)) / LINK_GBPS;
+                mesh[i][static_cast<size_t>(it - gpus.begin())] +=
+                    static_cast<uint32_t>(std::max(1.0, std::round(links)));
+            }
+        }
+    }
+    return mesh;
+}
+
+/**
+ * Packs rings through all GPUs into their links: by trying, most links left first, until no GPU
+ * has links for another ring or the tries are used up. A ring is counted in both directions.
+ */
+class RingSearch
+{
+  public:
+    RingSearch(const std::vector<std::vector<uint32_t>>& mesh, uint32_t gpus, bool passOn)
+        : m_left(mesh), m_gpus(gpus), m_passOn(passOn), m_bound(~0u)
+    {
+        for (uint32_t gpu = 0; gpu < gpus; ++gpu)
+        {
+            uint32_t links = 0;
+            for (uint32_t peer = 0; peer < gpus; ++peer)
+            {
+                links += mesh[gpu][peer];
+            }
+            m_bound = std::min(m_bound, links / 2);
+        }
+    }
+
+    /** @return the most rings found, both directions counted as one */
+    uint32_t Run()
+    {
+        if (m_bound > 0)
+        {
+            Begin();
+        }
+        return m_best;
+    }
+
+  private:
+    bool Begin()
+    {
+        std::vector<bool> visited(m_gpus, false);
+        visited[0] = true;
+        return Extend(0, 1, visited);
+    }
+
+    /** Goes on from @p at with @p count GPUs visited. @return whether the bound is reached */
+    bool Extend(uint32_t at, uint32_t count, std::vector<bool>& visited)
+    {
+        if (m_budget == 0)
+        {
+            return true;
+        }
+        --m_budget;
+        if (count == m_gpus)
+        {
+            return Cross(at, 0, [this] {
+                m_best = std::max(m_best, ++m_rings);
+                const bool done = m_best >= m_bound || Begin();
+                --m_rings;
+                return done;
+            });
+        }
+        std::vector<uint32_t> next;
+        for (uint32_t gpu = 0; gpu < m_gpus; ++gpu)
+        {
+            if (!visited[gpu])
+            {
+                next.push_back(gpu);
+            }
+        }
+        std::stable_sort(next.begin(), next.end(), [this, at](uint32_t a, uint32_t b) {
+            return m_left[at][a] > m_left[at][b];
+        });
+        for (const uint32_t gpu : next)
+        {
+            visited[gpu] = true;
+            if (Cross(at, gpu, [&] { return Extend(gpu, count + 1, visited); }))
+            {
+                return true;
+            }
+            visited[gpu] = false;
+        }
+        return false;
+    }
+
+    void Take(uint32_t a, uint32_t b, int32_t links)
+    {
+        m_left[a][b] += static_cast<uint32_t>(links);
+        m_left[b][a] += static_cast<uint32_t>(links);
+    }
+
+    /** Takes a link, or two over a GPU between, while @p rest goes on. */
+    template <typename Rest>
+    bool Cross(uint32_t from, uint32_t to, const Rest& rest)
+    {
+        if (m_left[from][to] > 0)
+        {
+            Take(from, to, -1);
+            const bool done = rest();
+            Take(from, to, 1);
+            return done;
+        }
+        for (uint32_t via = 0; m_passOn && via < m_gpus; ++via)
+        {
+            if (m_left[from][via] > 0 && m_left[via][to] > 0)
+            {
+                Take(from, via, -1);
+                Take(via, to, -1);
+                const bool done = rest();
+                Take(from, via, 1);
+                Take(via, to, 1);
+                if (done)
+                {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    std::vector<std::vector<uint32_t>> m_left; //!< links, either direction
+    uint32_t m_gpus;
+    bool m_passOn;             //!< GPUs may pass on between two others
+    uint32_t m_bound;          //!< no more than that, by the GPU with fewest links
+    uint32_t m_budget{200000}; //!< tries left
+    uint32_t m_rings{0};       //!< taken now
+    uint32_t m_best{0};        //!< most so far
+};
+
 } // namespace
+
+uint32_t CountRings(const std::vector<std::vector<uint32_t>>& mesh, uint32_t gpus)
+{
+    if (gpus < 2)
+    {
+        return 1;
+    }
+    if (gpus == 2)
+    {
+        return std::max(mesh[0][1], 1u); // to and back over the same links
+    }
+    const uint32_t direct = RingSearch(mesh, gpus, false).Run();
+    // NCCL takes longer ways only where there is no direct one.
+    const uint32_t rings = direct > 0 ? direct : RingSearch(mesh, gpus, true).Run();
+    return std::max(2 * rings, 1u);
+}
 
 HostLinks ReadHostLinks(const Topology& topology)
 {
@@ -39,6 +213,7 @@ HostLinks ReadHostLinks(const Topology& topology)
     const HostId host = topology.GetDevice(gpu).host;
     links.gpusPerHost = static_cast<uint32_t>(topology.GetGpus(host).size());
     links.nicsPerHost = static_cast<uint32_t>(topology.GetNics(host).size());
+    const std::vector<DeviceId> gpus = topology.GetGpus(host);
     double slow = 0; // PCIe, where GPUs have no other way
     for (const PortId port : topology.GetPorts(gpu))
     {
@@ -47,6 +222,7 @@ HostLinks ReadHostLinks(const Topology& topology)
         if (role == DeviceRole::GPU || role == DeviceRole::NV_SWITCH)
         {
             links.gpuGBps += rate;
+            links.hasNvlink = true;
             links.hasSwitch = links.hasSwitch || role == DeviceRole::NV_SWITCH;
         }
         else if (role == DeviceRole::PCIE_SWITCH)
@@ -55,6 +231,10 @@ HostLinks ReadHostLinks(const Topology& topology)
         }
     }
     links.gpuGBps = links.gpuGBps > 0 ? links.gpuGBps : slow;
+    if (links.hasNvlink && !links.hasSwitch)
+    {
+        links.mesh = ReadMesh(topology, gpus);
+    }
     if (links.nicsPerHost > 0)
     {
         for (const PortId port : topology.GetPorts(topology.GetNics(host).front()))
@@ -102,11 +282,23 @@ NcclEnvironment DeduceNcclEnvironment(const HostLinks& links, GpuGeneration gpu)
     NcclEnvironment nccl;
     nccl.gpu = gpu;
     const bool hopper = gpu >= GpuGeneration::HOPPER;
-    const double inside = links.gpuGBps * (hopper ? 20.6 : 20.0) / 25;
+    nccl.nvlink = links.hasNvlink || links.gpusPerHost == 1;
+    // NCCL takes 24 GB/s for PCIe 4.0 x16 of 31.5.
+    const double part = !nccl.nvlink ? 24.0 / 31.5 : (hopper ? 20.6 : 20.0) / 25;
+    const double inside = links.gpuGBps * part;
     const double path = gpu == GpuGeneration::BLACKWELL ? 45 : hopper ? 30 : 20;
     nccl.hostPaths = static_cast<uint32_t>(std::max(1.0, std::round(inside / path)));
     nccl.hostPathGBps = std::max(inside, 0.001) / nccl.hostPaths;
     nccl.hostChannels = std::min(2 * nccl.hostPaths, nccl.largestChannelCount);
+    for (uint32_t gpus = 2; gpus <= links.mesh.size(); ++gpus)
+    {
+        nccl.hostRings.push_back(CountRings(links.mesh, gpus));
+    }
+    if (hopper && links.hasSwitch)
+    {
+        nccl.nvlsPathGBps = HostLadderRate(inside / links.gpusPerHost);
+        nccl.nvlsChannels = gpu == GpuGeneration::BLACKWELL ? 24 : 16;
+    }
     if (links.nicsPerHost == 0)
     {
         return nccl;

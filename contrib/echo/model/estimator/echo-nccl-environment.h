@@ -7,6 +7,7 @@
 #include "ns3/echo-topology.h"
 
 #include <string>
+#include <vector>
 
 namespace ns3
 {
@@ -17,6 +18,9 @@ namespace echo
 struct HostLinks
 {
     bool hasSwitch{false}; //!< GPUs are joined by an NVSwitch
+    bool hasNvlink{false}; //!< GPUs are joined by NVLink at all
+    /// Without switch: NVLinks between GPUs (counting 25 GB/s each), by their order in the host.
+    std::vector<std::vector<uint32_t>> mesh;
     double gpuGBps{0};     //!< all links of a GPU to others of its host, one direction
     double nicGBps{0};     //!< one NIC to the fabric, one direction; 0: none
     uint32_t gpusPerHost{1};
@@ -25,6 +29,13 @@ struct HostLinks
 
 /** @return the links of the first host */
 HostLinks ReadHostLinks(const Topology& topology);
+
+/**
+ * @return how many rings over NVLink the first @p gpus GPUs of a mesh allow at once, each link and
+ *         direction in one of them; a GPU may pass on between two others (NCCL's path type NVB).
+ *         Found as NCCL's graph search does (src/graph/search.cc), by trying; never below 1
+ */
+uint32_t CountRings(const std::vector<std::vector<uint32_t>>& mesh, uint32_t gpus);
 
 /** @return the generation of a GPU by its name ("A100-SXM4-40GB")
  *  @throws InputError if the name holds none of the known models */
@@ -35,7 +46,8 @@ GpuGeneration GenerationOf(const std::string& gpuName);
  *         NCCL takes 20 of 25 GB/s of an NVLink (20.6 from Hopper on; src/graph/topo.h) and shares
  *         them to channels of 20 to 45 GB/s; between hosts a channel a NIC with the largest rate of
  *         its ladder (src/graph/search.cc) that NIC and NVLink allow; then twice the channels
- *         (src/graph/connect.cc). Version, processor and LL128 stay at their defaults.
+ *         (src/graph/connect.cc). NVLink SHARP: 16 channels, 24 on Blackwell
+ *         (src/transport/nvls.cc), each GPU's part at the largest rate of the ladder. Version, processor and LL128 stay at their defaults.
  */
 NcclEnvironment DeduceNcclEnvironment(const HostLinks& links, GpuGeneration gpu);
 

@@ -37,11 +37,23 @@ std::vector<AlgorithmProtocol> CandidatesOf(const CollectiveSpec& spec)
 {
     std::vector<AlgorithmProtocol> candidates;
     const bool pairwise = IsPairwise(spec.kind);
-    for (const Algorithm algorithm : {Algorithm::TREE, Algorithm::RING, Algorithm::PAIRWISE})
+    for (const Algorithm algorithm : {Algorithm::TREE,
+                                      Algorithm::RING,
+                                      Algorithm::NVLS,
+                                      Algorithm::NVLS_TREE,
+                                      Algorithm::PAT,
+                                      Algorithm::PAIRWISE})
     {
         for (const Protocol protocol : {Protocol::LL, Protocol::LL128, Protocol::SIMPLE})
         {
             const bool asked = spec.protocol != Protocol::AUTO;
+            const bool simpleOnly = algorithm == Algorithm::NVLS ||
+                                    algorithm == Algorithm::NVLS_TREE ||
+                                    algorithm == Algorithm::PAT;
+            if (simpleOnly && protocol != Protocol::SIMPLE)
+            {
+                continue;
+            }
             if (CanCarryOut(algorithm, spec.kind) &&
                 (spec.algorithm == Algorithm::AUTO || spec.algorithm == algorithm) &&
                 (!asked || spec.protocol == protocol) &&
@@ -237,6 +249,21 @@ AlgorithmProtocol NcclSelector::Pick(const CollectiveSpec& spec, const GroupShap
     return CandidatesOf(spec).front(); // not reached: the last interval is unbounded
 }
 
+uint32_t NcclSelector::ChannelsOf(AlgorithmProtocol pick,
+                                  double bytes,
+                                  const GroupShape& shape) const
+{
+    const NcclEnvironment& nccl = m_model->GetProfile()->nccl;
+    if (pick.algorithm == Algorithm::NVLS || pick.algorithm == Algorithm::NVLS_TREE)
+    {
+        return std::max(nccl.nvlsChannels, 1u);
+    }
+    const double wanted =
+        std::ceil(bytes / NcclBytesPerChannel(pick.algorithm, pick.protocol, shape.ranks));
+    const double offered = NcclChannels(nccl, shape);
+    return static_cast<uint32_t>(std::clamp(wanted, 1.0, offered));
+}
+
 CollectiveChoice NcclSelector::SelectFor(const CollectiveSpec& spec, const GroupShape& shape) const
 {
     const ChoiceKey key{{spec.kind,
@@ -262,15 +289,17 @@ CollectiveChoice NcclSelector::SelectFor(const CollectiveSpec& spec, const Group
     choice.algorithm = pick.algorithm;
     choice.protocol = pick.protocol;
     const auto bytes = static_cast<double>(spec.bytes);
-    const double wanted =
-        std::ceil(bytes / NcclBytesPerChannel(pick.algorithm, pick.protocol, shape.ranks));
-    const double offered = NcclChannels(m_model->GetProfile()->nccl, shape);
-    choice.channels =
-        spec.channels > 0 ? spec.channels : static_cast<uint32_t>(std::clamp(wanted, 1.0, offered));
+    choice.channels = spec.channels > 0 ? spec.channels : ChannelsOf(pick, bytes, shape);
+    const double share = bytes / choice.channels;
     if (pick.algorithm == Algorithm::TREE)
     {
-        choice.chunkBytes = static_cast<uint64_t>(
-            NcclTreeChunks(pick.protocol, shape, bytes / choice.channels).front().chunkBytes);
+        choice.chunkBytes =
+            static_cast<uint64_t>(NcclTreeChunks(pick.protocol, shape, share).front().chunkBytes);
+    }
+    else if (pick.algorithm == Algorithm::NVLS || pick.algorithm == Algorithm::NVLS_TREE)
+    {
+        const std::vector<TreeChunk> chunks = NcclSwitchChunks(shape, share, bytes);
+        choice.chunkBytes = static_cast<uint64_t>(chunks.front().chunkBytes);
     }
     else if (spec.kind == CollectiveKind::BROADCAST || spec.kind == CollectiveKind::REDUCE)
     {

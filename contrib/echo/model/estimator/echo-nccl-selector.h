@@ -68,6 +68,7 @@ class NcclSelector : public CollectiveSelector
                                const CollectiveSpec& spec,
                                const GroupShape& shape) const;
     SelectionRule GetRule() const;
+    uint32_t ChannelsOf(AlgorithmProtocol pick, double bytes, const GroupShape& shape) const;
 
     Ptr<WhiteBoxCostModel> m_model; //!< compares costs
     std::string m_rule;             //!< attribute Rule

@@ -25,7 +25,10 @@ struct Tables
     uint32_t since;        //!< 100 * major + minor
     double base[2][3];     //!< baseLat, us
     double nvlink[2][3];   //!< hwLat of NVLink, us
+    double pci[2][3];      //!< hwLat of PCIe, us
     double net[2][3];      //!< hwLat of the network, us
+    double nvls;           //!< hwLat of NVLink SHARP, us
+    double nvlsTreeNet;    //!< hwLat of its tree's network, us
     double llHopper[3];    //!< llMaxBws of Hopper for 1, 2, more hosts, GB/s
     double ringLl;         //!< LL's part of the ring's bandwidth in all-reduce and between hosts
     double intraLlBetween; //!< factor on LL's latency inside hosts when there are several
@@ -39,7 +42,10 @@ constexpr Tables TABLES[] = {
     {208,
      {{4.4, 4.4, 0}, {3.6, 10.0, 8.4}},
      {{.52, 1.25, 28}, {.47, 1.9, 3.4}},
+     {{1.0, 1.9, 28}, {1.0, 2.5, 5.7}},
      {{5.0, 8.5, 28}, {2.7, 4.0, 9.6}},
+     23,
+     14,
      {87.7, 22.5, 19.0},
      .25,
      1.8,
@@ -50,7 +56,10 @@ constexpr Tables TABLES[] = {
     {218,
      {{6.8, 14.0, 0}, {6.6, 14.0, 8.4}},
      {{.6, 1.25, 4}, {.6, 1.9, 3.4}},
+     {{1.0, 1.9, 4}, {1.0, 2.5, 5.7}},
      {{5.0, 8.5, 14}, {2.7, 4.0, 14.0}},
+     23,
+     14,
      {87.7, 22.5, 19.0},
      .25,
      1,
@@ -61,7 +70,10 @@ constexpr Tables TABLES[] = {
     {219,
      {{6.8, 14.0, 0}, {6.6, 14.0, 8.4}},
      {{.6, 1.25, 28}, {.6, 1.9, 3.4}},
+     {{1.0, 1.9, 28}, {1.0, 2.5, 5.7}},
      {{5.0, 8.5, 28}, {2.7, 4.0, 14.0}},
+     23,
+     14,
      {87.7, 22.5, 19.0},
      .25,
      1,
@@ -72,7 +84,10 @@ constexpr Tables TABLES[] = {
     {222,
      {{6.8, 14.0, 0}, {6.6, 14.0, 8.4}},
      {{.6, 1.25, 28}, {.6, 1.9, 3.4}},
+     {{1.0, 1.9, 28}, {1.0, 2.5, 5.7}},
      {{5.0, 8.5, 28}, {2.7, 4.0, 14.0}},
+     25,
+     14,
      {141.0, 45.0, 35.0},
      .5,
      1,
@@ -83,7 +98,10 @@ constexpr Tables TABLES[] = {
     {223,
      {{6.8, 14.0, 8.4}, {6.6, 14.0, 8.4}},
      {{.6, 1.25, 4}, {.6, 1.9, 3.4}},
+     {{1.0, 1.9, 4}, {1.0, 2.5, 5.7}},
      {{5.0, 8.5, 14}, {2.7, 4.0, 14.0}},
+     25,
+     14,
      {141.0, 45.0, 35.0},
      .5,
      1,
@@ -91,7 +109,20 @@ constexpr Tables TABLES[] = {
      1.4,
      false,
      true},
-};
+    {228,
+     {{6.8, 14.0, 8.4}, {6.6, 14.0, 8.4}},
+     {{.6, 1.25, 4}, {.6, 1.9, 3.4}},
+     {{1.0, 1.9, 4}, {1.0, 2.5, 5.7}},
+     {{5.0, 8.5, 14}, {2.7, 4.0, 14.0}},
+     25,
+     20.9,
+     {141.0, 45.0, 35.0},
+     .5,
+     1,
+     1.4,
+     1.4,
+     false,
+     true}};
 
 // By generation and by 1, 2, more hosts, GB/s. llMaxBws looks at the GPU inside one host and at
 // the processor between hosts (row 1 for AMD, row 0 else).
@@ -105,6 +136,15 @@ constexpr double TREE_LL128_CHANNEL[4][3] = {{20.0, 20.0, 20.0},
                                              {20.0, 20.0, 20.0},
                                              {36.7, 36.7, 29.0},
                                              {73.4, 73.4, 58.0}};
+
+// Blackwell's rows from 2.28 on.
+constexpr double NEWER_TREE_CHANNEL[3] = {70.0, 42.8, 24.0};
+constexpr double NEWER_RING_LL128_CHANNEL = 34.5;
+constexpr double NEWER_TREE_LL128_CHANNEL[3] = {55.6, 31.67, 20.0};
+// NVLink SHARP from 2.28 on: nvlsEfficiency and perChMaxNVLSTreeBws (2, more hosts), Hopper and
+// Blackwell.
+constexpr double NVLS_EFFICIENCY[2] = {0.85, 0.74};
+constexpr double NVLS_TREE_CHANNEL[2][2] = {{57.7, 45.5}, {96.0, 43.8}};
 
 // treeCorrectionFactor: by protocol and by log2(bytes / 64).
 constexpr double TREE_CORRECTION[3][23] = {
@@ -199,11 +239,24 @@ uint32_t FloorLog2(uint64_t value)
     return log;
 }
 
+double RingShare(const NcclEnvironment& environment, uint32_t localRanks)
+{
+    const std::vector<uint32_t>& rings = environment.hostRings;
+    if (rings.empty() || localRanks < 2)
+    {
+        return 1;
+    }
+    const size_t index = std::min<size_t>(localRanks - 2, rings.size() - 1);
+    return static_cast<double>(rings[index]) / rings.back();
+}
+
 uint32_t NcclChannels(const NcclEnvironment& environment, const GroupShape& shape)
 {
     if (shape.hosts <= 1)
     {
-        return std::max(environment.hostChannels, 1u);
+        const double share = RingShare(environment, shape.localRanks);
+        return static_cast<uint32_t>(
+            std::max(1.0, std::round(environment.hostChannels * share)));
     }
     const double channels = std::round(environment.channelsPerNic * shape.nics);
     return static_cast<uint32_t>(
@@ -221,18 +274,62 @@ bool NcclTuner::IsEnabled(Kind kind, AlgorithmProtocol how) const
     {
         return false;
     }
+    if (how.algorithm == Algorithm::NVLS || how.algorithm == Algorithm::NVLS_TREE)
+    {
+        // Alone inside a host, as a tree between several; between hosts NVLS needs CollNet.
+        const bool several = how.algorithm == Algorithm::NVLS_TREE;
+        return kind == Kind::ALL_REDUCE && how.protocol == Protocol::SIMPLE &&
+               m_environment.nvlsPathGBps > 0 && m_shape.localRanks > 2 &&
+               m_version >= (several ? 218u : 217u) && several == (m_shape.hosts > 1);
+    }
+    if (how.algorithm == Algorithm::PAT)
+    {
+        return (kind == Kind::ALL_GATHER || kind == Kind::REDUCE_SCATTER) &&
+               how.protocol == Protocol::SIMPLE && m_version >= 223 && m_shape.hosts > 1 &&
+               m_shape.localRanks == 1;
+    }
+    if (how.protocol == Protocol::LL128 && !m_environment.nvlink && m_shape.localRanks > 1)
+    {
+        return false;
+    }
     return how.protocol != Protocol::LL128 || m_shape.hosts <= 1 || m_environment.ll128BetweenHosts;
+}
+
+double NcclTuner::GetSwitchBandwidth(bool tree) const
+{
+    const double heads = m_shape.localRanks;
+    const double inside = m_environment.nvlsPathGBps;
+    const bool two = m_shape.hosts <= 2;
+    // Between hosts each GPU's part takes its NIC's path.
+    const double net =
+        tree ? m_environment.netPathGBps * m_environment.pathsPerNic * m_shape.nics / heads
+             : INFINITY;
+    if (m_version < 228)
+    {
+        return heads * std::min(inside, two ? net : net / 2) * 5 / 6;
+    }
+    const size_t row = m_environment.gpu == GpuGeneration::BLACKWELL ? 1 : 0;
+    const double both = 2 * inside * NVLS_EFFICIENCY[row] * (heads - 1) / heads;
+    const double most = tree ? NVLS_TREE_CHANNEL[row][two ? 0 : 1] : INFINITY;
+    const double ratio = m_shape.ranks / (2.0 * (m_shape.ranks - 1));
+    return heads * std::min({both, two ? 2 * net : net, most}) * ratio;
 }
 
 double NcclTuner::GetBandwidth(Kind kind, AlgorithmProtocol how) const
 {
+    if (how.algorithm == Algorithm::NVLS || how.algorithm == Algorithm::NVLS_TREE)
+    {
+        return GetSwitchBandwidth(how.algorithm == Algorithm::NVLS_TREE);
+    }
     const Tables& tables = TablesOf(m_version);
     const bool tree = how.algorithm == Algorithm::TREE;
     const bool single = m_shape.hosts <= 1;
     const uint32_t column = std::min(m_shape.hosts, 3u) - 1;
     const auto generation = static_cast<uint32_t>(m_environment.gpu);
-    const double paths =
-        single ? m_environment.hostPaths : std::max(1.0, m_environment.pathsPerNic * m_shape.nics);
+    const double inside =
+        std::max(1.0,
+                 std::round(m_environment.hostPaths * RingShare(m_environment, m_shape.localRanks)));
+    const double paths = single ? inside : std::max(1.0, m_environment.pathsPerNic * m_shape.nics);
     double rate = single ? m_environment.hostPathGBps : m_environment.netPathGBps;
     if (tree && m_shape.hosts == 2)
     {
@@ -243,9 +340,16 @@ double NcclTuner::GetBandwidth(Kind kind, AlgorithmProtocol how) const
     {
         bus = std::min(bus, generation == 1 ? 235.0 : 370.0);
     }
+    if (how.algorithm == Algorithm::PAT)
+    {
+        return .75 * bus;
+    }
+    const bool newer = m_version >= 228 && m_environment.gpu == GpuGeneration::BLACKWELL;
     if (tree)
     {
-        bus = std::min(bus * .92, paths * TREE_CHANNEL[generation][column]);
+        const double channel =
+            newer ? NEWER_TREE_CHANNEL[column] : TREE_CHANNEL[generation][column];
+        bus = std::min(bus * .92, paths * channel);
     }
     if (how.protocol == Protocol::LL)
     {
@@ -257,8 +361,11 @@ double NcclTuner::GetBandwidth(Kind kind, AlgorithmProtocol how) const
     {
         const bool alone = m_shape.localRanks < 2 && m_version < 223;
         const double part = tree ? (single ? 7.0 / 9 : 120.0 / 128) : (alone ? .7 : .92);
-        const double channel =
-            tree ? TREE_LL128_CHANNEL[generation][column] : RING_LL128_CHANNEL[generation];
+        const double treeChannel =
+            newer ? NEWER_TREE_LL128_CHANNEL[column] : TREE_LL128_CHANNEL[generation][column];
+        const double ringChannel =
+            newer ? NEWER_RING_LL128_CHANNEL : RING_LL128_CHANNEL[generation];
+        const double channel = tree ? treeChannel : ringChannel;
         bus = std::min(bus * part, paths * channel);
     }
     return bus * (tree ? .5 : static_cast<double>(m_shape.ranks) / RingSteps(kind, m_shape.ranks));
@@ -270,7 +377,22 @@ double NcclTuner::GetLatency(Kind kind, AlgorithmProtocol how) const
     const uint32_t row = how.algorithm == Algorithm::TREE ? 0 : 1;
     const uint32_t protocol = ProtocolIndex(how.protocol);
     const bool several = m_shape.hosts > 1;
-    double intra = tables.nvlink[row][protocol];
+    const double levels = FloorLog2(m_shape.hosts);
+    if (how.algorithm == Algorithm::NVLS)
+    {
+        return tables.nvls;
+    }
+    if (how.algorithm == Algorithm::NVLS_TREE)
+    {
+        return tables.nvls + 2 * levels * tables.nvlsTreeNet;
+    }
+    if (how.algorithm == Algorithm::PAT)
+    {
+        constexpr double BASE = 8;
+        constexpr double PER_RANK = 2.8;
+        return BASE + levels * tables.net[0][protocol] / 3.5 + PER_RANK * m_shape.ranks;
+    }
+    double intra = (m_environment.nvlink ? tables.nvlink : tables.pci)[row][protocol];
     if (several && how.protocol == Protocol::LL)
     {
         intra *= tables.intraLlBetween;
@@ -284,7 +406,7 @@ double NcclTuner::GetLatency(Kind kind, AlgorithmProtocol how) const
     }
     if (IsChain(kind))
     {
-        return latency + (several ? tables.net : tables.nvlink)[1][protocol];
+        return latency + (several ? tables.net : m_environment.nvlink ? tables.nvlink : tables.pci)[1][protocol];
     }
     if (several && tables.netOverhead)
     {
@@ -332,7 +454,11 @@ AlgorithmProtocol NcclTuner::Choose(Kind kind, uint64_t bytes) const
 {
     AlgorithmProtocol best;
     std::optional<double> least;
-    for (const Algorithm algorithm : {Algorithm::TREE, Algorithm::RING})
+    for (const Algorithm algorithm : {Algorithm::TREE,
+                                      Algorithm::RING,
+                                      Algorithm::NVLS,
+                                      Algorithm::NVLS_TREE,
+                                      Algorithm::PAT})
     {
         for (const Protocol protocol : {Protocol::LL, Protocol::LL128, Protocol::SIMPLE})
         {

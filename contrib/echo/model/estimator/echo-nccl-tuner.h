@@ -29,8 +29,8 @@ struct AlgorithmProtocol
 /**
  * NCCL's own cost model, by which NCCL picks algorithm and protocol: latency times count plus bytes
  * over bandwidth, with the constants of src/graph/tuning.cc (read at v2.10.3, v2.18.3, v2.19.1,
- * v2.22.3 and v2.23.4; a version between uses the newest of these not newer). Ring and tree with
- * LL, LL128 and Simple; CollNet, NVLS and PAT are not represented.
+ * v2.22.3, v2.23.4, v2.25.1 and v2.28.3; a version between uses the newest of these not newer). Ring and tree with
+ * LL, LL128 and Simple, NVLS, NVLS tree and PAT with Simple; CollNet is not represented.
  */
 class NcclTuner
 {
@@ -45,12 +45,13 @@ class NcclTuner
     std::optional<double> GetTime(CollectiveKind kind, AlgorithmProtocol how, uint64_t bytes) const;
     /**
      * @return what NCCL picks for a kind that has rings (all but all-to-all and send/recv); the
-     *         first of equals in the order tree, ring, and LL, LL128, Simple
+     *         first of equals in the order tree, ring, NVLS, NVLS tree, PAT, and LL, LL128, Simple
      */
     AlgorithmProtocol Choose(CollectiveKind kind, uint64_t bytes) const;
 
   private:
     double GetBandwidth(CollectiveKind kind, AlgorithmProtocol how) const;
+    double GetSwitchBandwidth(bool tree) const;
     double GetLatency(CollectiveKind kind, AlgorithmProtocol how) const;
     bool IsEnabled(CollectiveKind kind, AlgorithmProtocol how) const;
 
@@ -64,6 +65,9 @@ uint32_t ParseNcclVersion(const std::string& text);
 
 /** @return the largest whole k with 2^k <= @p value (0 for 0) */
 uint32_t FloorLog2(uint64_t value);
+
+/** @return the part of a host's rings over NVLink that so many of its GPUs have; 1 with switches */
+double RingShare(const NcclEnvironment& environment, uint32_t localRanks);
 
 /** @return the channels that a collective on this shape gets at most */
 uint32_t NcclChannels(const NcclEnvironment& environment, const GroupShape& shape);

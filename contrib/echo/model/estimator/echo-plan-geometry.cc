@@ -90,7 +90,7 @@ class PathBook
 /** The tree's connections come in pairs: to the parent, then back. */
 bool GoesUp(const CollectivePlan& plan, size_t index)
 {
-    return plan.choice.algorithm == CollectiveAlgorithmKind::TREE && index % 2 == 0;
+    return MovesLike(plan.choice.algorithm) == CollectiveAlgorithmKind::TREE && index % 2 == 0;
 }
 
 void FillRates(GeometryEdge& edge,
@@ -334,7 +334,7 @@ PlanGeometry MakePlanGeometry(const CollectivePlan& plan,
     }
     FillLoads(geometry, uses, topology);
     geometry.mixed = geometry.interLoadUsPerByte > 0 && geometry.intraLoadUsPerByte > 0;
-    if (plan.choice.algorithm == CollectiveAlgorithmKind::RING &&
+    if (MovesLike(plan.choice.algorithm) == CollectiveAlgorithmKind::RING &&
         plan.spec.kind != CollectiveKind::BARRIER)
     {
         KeepDistinctChannels(geometry.edges);

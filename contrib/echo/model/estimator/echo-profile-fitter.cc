@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <ceres/ceres.h>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string>
 #include <tuple>
@@ -25,13 +26,14 @@ namespace
 constexpr double NOTHING = 1e-9;   //!< stands for a constant that is 0
 constexpr double ROW_ERROR = 0.05; //!< what a row is believed to be off by, and the loss's knee
 
-/** One row's log error as a function of the logarithms of the free constants. */
-class RowResidual
+/** One row's log error as a function of the logarithms of the constants. */
+class RowCost : public ceres::CostFunction
 {
   public:
-    RowResidual(const MachineProfile& profile, const Measurement& row)
-        : m_profile(profile),
-          m_shape(EvenShape(row.ranks, row.hosts, profile.nicsPerHost)),
+    /** @param workspace structure of the machine; its constants are overwritten */
+    RowCost(MachineProfile& workspace, const Measurement& row)
+        : m_profile(workspace),
+          m_shape(EvenShape(row.ranks, row.hosts, workspace.nicsPerHost)),
           m_logTime(std::log(TimeOf(row)))
     {
         m_query.kind = row.kind;
@@ -42,24 +44,45 @@ class RowResidual
             row.kind == CollectiveKind::ALL_TO_ALL || row.kind == CollectiveKind::SEND_RECV;
         m_query.how = pairwise ? AlgorithmProtocol{CollectiveAlgorithmKind::PAIRWISE,
                                                    CollectiveProtocol::SIMPLE}
-                               : NcclTuner(profile.nccl, m_shape).Choose(row.kind, row.bytes);
+                               : NcclTuner(workspace.nccl, m_shape).Choose(row.kind, row.bytes);
+        mutable_parameter_block_sizes()->push_back(static_cast<int>(GetConstantInfos().size()));
+        set_num_residuals(1);
     }
 
-    bool operator()(double const* const* logs, double* residual) const
+    bool Evaluate(double const* const* logs, double* residual, double** jacobians) const override
     {
+        // Central differences; wide enough for the formulas' kinks not to matter.
+        constexpr double STEP = 1e-4;
         const auto& infos = GetConstantInfos();
-        MachineProfile profile = m_profile;
+        MachineConstants& constants = m_profile.constants;
         for (size_t i = 0; i < infos.size(); ++i)
         {
-            infos[i].access(profile.constants) = std::exp(logs[0][i]);
+            infos[i].access(constants) = std::exp(logs[0][i]);
         }
-        const double time = EvaluateWhiteBox(profile, m_shape, m_query).GetTotal();
-        residual[0] = std::log(time) - m_logTime;
+        residual[0] = LogTime() - m_logTime;
+        if (jacobians && jacobians[0])
+        {
+            for (size_t i = 0; i < infos.size(); ++i)
+            {
+                double& value = infos[i].access(constants);
+                const double centre = value;
+                value = centre * (1 + STEP);
+                const double above = LogTime();
+                value = centre * (1 - STEP);
+                jacobians[0][i] = (above - LogTime()) / (2 * STEP);
+                value = centre;
+            }
+        }
         return std::isfinite(residual[0]);
     }
 
   private:
-    MachineProfile m_profile; //!< structure
+    double LogTime() const
+    {
+        return std::log(EvaluateWhiteBox(m_profile, m_shape, m_query).GetTotal());
+    }
+
+    MachineProfile& m_profile; //!< shared by all rows: one thread
     GroupShape m_shape;
     CostQuery m_query;
     double m_logTime; //!< of the measurement
@@ -87,13 +110,39 @@ class PriorResidual
     std::vector<double> m_logs; //!< of the prior
 };
 
-template <typename Functor>
-ceres::CostFunction* MakeCost(Functor* functor, int residuals)
+ceres::CostFunction* MakePriorCost(const std::vector<double>& logs)
 {
-    auto* cost = new ceres::DynamicNumericDiffCostFunction<Functor, ceres::CENTRAL>(functor);
-    cost->AddParameterBlock(static_cast<int>(GetConstantInfos().size()));
-    cost->SetNumResiduals(residuals);
+    auto* cost = new ceres::DynamicNumericDiffCostFunction<PriorResidual, ceres::CENTRAL>(
+        new PriorResidual(logs));
+    cost->AddParameterBlock(static_cast<int>(logs.size()));
+    cost->SetNumResiduals(static_cast<int>(logs.size()));
     return cost;
+}
+
+/**
+ * @return of each operation and scale at most one row in each quarter of a doubling of bytes, the
+ *         one of median time: so that a dense sweep counts no more than one that doubles
+ */
+std::vector<Measurement> ThinOut(const std::vector<Measurement>& rows)
+{
+    using Bin = std::tuple<CollectiveKind, uint32_t, uint32_t, int64_t>;
+    std::map<Bin, std::vector<const Measurement*>> bins;
+    for (const Measurement& row : rows)
+    {
+        const auto quarter =
+            static_cast<int64_t>(std::floor(4 * std::log2(static_cast<double>(row.bytes)) + 1e-9));
+        bins[{row.kind, row.hosts, row.ranks, quarter}].push_back(&row);
+    }
+    std::vector<Measurement> thin;
+    for (auto& [bin, members] : bins)
+    {
+        const auto middle = members.begin() + static_cast<std::ptrdiff_t>(members.size() / 2);
+        std::nth_element(members.begin(), middle, members.end(), [](auto* a, auto* b) {
+            return std::make_pair(TimeOf(*a), a->bytes) < std::make_pair(TimeOf(*b), b->bytes);
+        });
+        thin.push_back(**middle);
+    }
+    return thin;
 }
 
 /** @return the value with four significant digits */
@@ -118,6 +167,43 @@ bool TellReduction(const std::vector<Measurement>& rows)
                        row.kind == CollectiveKind::REDUCE);
     }
     return reduces.size() == 2;
+}
+
+/**
+ * Writes the 95 % interval of each constant that the rows tell at least twice as well as the prior
+ * does: exp(log +- 2 sd), sd from the curvature of the cost, with rows believed to be off by what
+ * the fit leaves of them.
+ */
+void AddIntervals(ceres::Problem& problem,
+                  std::vector<double>& logs,
+                  const std::vector<double>& prior,
+                  size_t rows,
+                  double cost,
+                  MachineProfile& profile)
+{
+    const auto& infos = GetConstantInfos();
+    ceres::Covariance::Options options;
+    options.algorithm_type = ceres::DENSE_SVD;
+    options.null_space_rank = -1;
+    ceres::Covariance covariance(options);
+    const std::vector<std::pair<const double*, const double*>> blocks{{logs.data(), logs.data()}};
+    std::vector<double> matrix(logs.size() * logs.size(), 0);
+    if (!covariance.Compute(blocks, &problem) ||
+        !covariance.GetCovarianceBlock(logs.data(), logs.data(), matrix.data()))
+    {
+        return;
+    }
+    const double free = std::max(1.0, static_cast<double>(rows) - 10);
+    const double rowVariance = std::max(2 * cost / free, 1e-6);
+    for (size_t i = 0; i < infos.size(); ++i)
+    {
+        const double sd = std::sqrt(std::max(0.0, matrix[i * logs.size() + i] * rowVariance));
+        if (prior[i] > std::log(2 * NOTHING) && sd > 0 && sd < infos[i].spread / 2)
+        {
+            profile.intervals[infos[i].name] = {RoundConstant(std::exp(logs[i] - 2 * sd)),
+                                                RoundConstant(std::exp(logs[i] + 2 * sd))};
+        }
+    }
 }
 
 void AddStatistics(MachineProfile& profile, const std::vector<Measurement>& rows)
@@ -166,14 +252,15 @@ ProfileFitter::Result ProfileFitter::Fit(const std::vector<Measurement>& rows) c
 
     ceres::Problem problem;
     problem.AddParameterBlock(logs.data(), static_cast<int>(logs.size()));
-    for (const Measurement& row : rows)
+    MachineProfile workspace = result.profile;
+    const std::vector<Measurement> thin = ThinOut(rows);
+    for (const Measurement& row : thin)
     {
-        problem.AddResidualBlock(MakeCost(new RowResidual(result.profile, row), 1),
+        problem.AddResidualBlock(new RowCost(workspace, row),
                                  new ceres::SoftLOneLoss(ROW_ERROR),
                                  logs.data());
     }
-    problem.AddResidualBlock(
-        MakeCost(new PriorResidual(prior), static_cast<int>(logs.size())), nullptr, logs.data());
+    problem.AddResidualBlock(MakePriorCost(prior), nullptr, logs.data());
     for (size_t i = 0; i < infos.size(); ++i)
     {
         problem.SetParameterLowerBound(
@@ -199,6 +286,11 @@ ProfileFitter::Result ProfileFitter::Fit(const std::vector<Measurement>& rows) c
     {
         const double value = std::exp(logs[i]);
         infos[i].access(constants) = value <= 2 * NOTHING ? 0 : RoundConstant(value);
+    }
+    if (m_intervals)
+    {
+        result.profile.intervals.clear();
+        AddIntervals(problem, logs, prior, thin.size(), result.cost, result.profile);
     }
     AddStatistics(result.profile, rows);
     return result;

@@ -34,6 +34,12 @@ class ProfileFitter
     /** @param prior structure of the machine, and constants as believed before measuring */
     explicit ProfileFitter(MachineProfile prior);
 
+    /** Has the fit find intervals of the constants too, which takes longer. */
+    void FindIntervals()
+    {
+        m_intervals = true;
+    }
+
     /**
      * @param rows cleaned up
      * @return the prior with fitted constants (four digits), ranges and residuals
@@ -42,7 +48,8 @@ class ProfileFitter
     Result Fit(const std::vector<Measurement>& rows) const;
 
   private:
-    MachineProfile m_prior; //!< start and centre
+    MachineProfile m_prior;  //!< start and centre
+    bool m_intervals{false}; //!< find confidence intervals too
 };
 
 /** One operation and scale as a fit to all others predicts it. */

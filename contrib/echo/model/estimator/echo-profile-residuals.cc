@@ -34,13 +34,25 @@ std::vector<double> EstimateRows(const MachineProfile& profile,
                                  const std::vector<Measurement>& rows,
                                  const std::string& rule)
 {
+    std::vector<double> times;
+    for (const RowEstimate& estimate : EstimateWithChoices(profile, rows, rule))
+    {
+        times.push_back(estimate.us);
+    }
+    return times;
+}
+
+std::vector<RowEstimate> EstimateWithChoices(const MachineProfile& profile,
+                                             const std::vector<Measurement>& rows,
+                                             const std::string& rule)
+{
     const auto shared = std::make_shared<const MachineProfile>(profile);
     const auto model = CreateObject<WhiteBoxCostModel>();
     model->SetProfile(shared);
     const auto selector = CreateObject<NcclSelector>();
     selector->SetAttribute("Rule", StringValue(rule));
     selector->SetCostModel(model);
-    std::vector<double> estimates;
+    std::vector<RowEstimate> estimates;
     for (const Measurement& row : rows)
     {
         const GroupShape shape = EvenShape(row.ranks, row.hosts, profile.nicsPerHost);
@@ -54,7 +66,7 @@ std::vector<double> EstimateRows(const MachineProfile& profile,
         query.how = {choice.algorithm, choice.protocol};
         query.betweenHosts = row.hosts > 1;
         query.oneThread = row.oneThread;
-        estimates.push_back(EvaluateWhiteBox(profile, shape, query).GetTotal());
+        estimates.push_back({EvaluateWhiteBox(profile, shape, query).GetTotal(), choice});
     }
     return estimates;
 }
@@ -149,6 +161,7 @@ MachineProfile MakePriorProfile(const NcclEnvironment& nccl, double gpuGBps, dou
     constants.hostIssueUs = 3;
     constants.gpuGBps = gpuGBps;
     constants.nicGBps = nicGBps;
+    constants.simplexGain = 1.01;
     constants.llChannelGBps = 3;
     constants.treeBandwidthFactor = 1;
     constants.treeChunkUs = 2;
@@ -156,8 +169,14 @@ MachineProfile MakePriorProfile(const NcclEnvironment& nccl, double gpuGBps, dou
     constants.overlapExponent = 1.5;
     constants.reductionUsPerMiB = 0;
     constants.peerUs = 1;
-    constants.pairIntraEfficiency = 0.9;
-    constants.pairInterEfficiency = 0.9;
+    constants.pairChannelGBps = nccl.gpu >= GpuGeneration::HOPPER ? 20 : 15;
+    constants.netChannelGBps = std::max(0.55 * nicGBps, 1e-3);
+    if (nccl.nvlsPathGBps > 0)
+    {
+        constants.nvlsUs = 20;
+        constants.nvlsChunkUs = 4;
+        constants.nvlsGBps = 0.7 / 0.8 * gpuGBps;
+    }
     constants.pairwiseEfficiency = 0.9;
     // 4 of 8 bytes, 120 of 128 bytes and all bytes are payload.
     constants.protocols[0] = {0.6, 5.0, 0.5, 0.5};
@@ -176,16 +195,19 @@ MachineProfile ScaleProfile(const MachineProfile& measured,
     profile.linkGpuGBps = gpuGBps;
     profile.linkNicGBps = nicGBps;
     profile.ranges.clear();
+    profile.intervals.clear();
     profile.residuals.clear();
     MachineConstants& constants = profile.constants;
     if (measured.linkGpuGBps > 0)
     {
         constants.gpuGBps *= gpuGBps / measured.linkGpuGBps;
+        constants.pairChannelGBps *= std::min(1.0, gpuGBps / measured.linkGpuGBps);
         constants.nvlsGBps *= gpuGBps / measured.linkGpuGBps;
     }
     if (measured.linkNicGBps > 0)
     {
         constants.nicGBps *= nicGBps / measured.linkNicGBps;
+        constants.netChannelGBps *= std::min(1.0, nicGBps / measured.linkNicGBps);
     }
     return profile;
 }

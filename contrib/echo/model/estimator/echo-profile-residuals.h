@@ -5,6 +5,8 @@
 #include "echo-machine-profile.h"
 #include "echo-measurement.h"
 
+#include "ns3/echo-collective-algorithm.h"
+
 #include <string>
 #include <vector>
 
@@ -20,6 +22,18 @@ namespace echo
 std::vector<double> EstimateRows(const MachineProfile& profile,
                                  const std::vector<Measurement>& rows,
                                  const std::string& rule = "profile");
+
+/** An estimate with what the selector chose for it. */
+struct RowEstimate
+{
+    double us{0};
+    CollectiveChoice choice;
+};
+
+/** As EstimateRows, with the choices. */
+std::vector<RowEstimate> EstimateWithChoices(const MachineProfile& profile,
+                                             const std::vector<Measurement>& rows,
+                                             const std::string& rule = "profile");
 
 /** @return statistics of absolute errors (estimate / measured - 1) of one operation and scale */
 ResidualStatistics SummariseErrors(std::vector<double> errors);

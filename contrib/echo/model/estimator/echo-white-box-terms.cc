@@ -2,6 +2,7 @@
 #include "echo-white-box-terms.h"
 
 #include "echo-nccl-chunks.h"
+#include "echo-white-box-view.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,17 +19,20 @@ using Kind = CollectiveKind;
 
 constexpr double MEBIBYTE = 1048576;
 
-/** One channel's view of the machine. */
-struct ChannelView
+/** LL moves single lines: the shorter of latency and transfer hides almost wholly. */
+constexpr double LL_EXPONENT = 4;
+
+} // namespace
+
+double SetupOf(const MachineConstants& constants, double channels)
 {
-    double maximum{1}; //!< channels that the collective may use
-    double used{1};    //!< channels in use for this many bytes
-    double intraStep{0};
-    double interStep{0};
-    double intraRate{1}; //!< bytes a microsecond
-    double interRate{1};
-    double grain{0};
-};
+    return constants.setupUs + channels * constants.setupPerChannelUs;
+}
+
+double GpuRateOf(const MachineProfile& profile, const GroupShape& shape)
+{
+    return profile.constants.gpuGBps * RingShare(profile.nccl, shape.localRanks);
+}
 
 ChannelView ViewOf(const MachineProfile& profile, const GroupShape& shape, const CostQuery& query)
 {
@@ -46,27 +50,26 @@ ChannelView ViewOf(const MachineProfile& profile, const GroupShape& shape, const
     // Fewer channels than NCCL offers cannot fill the links, more cannot make them faster. GB/s are
     // 1000 bytes a microsecond.
     const double share = 1000 / std::max(view.maximum, offered);
-    view.intraRate = share * constants.gpuGBps * protocol.intraEfficiency;
+    const double gpu = GpuRateOf(profile, shape);
+    view.intraRate = share * gpu * protocol.intraEfficiency;
     view.interRate =
         share * constants.nicGBps * std::max(shape.nics, 1u) * protocol.interEfficiency;
     if (query.how.protocol == CollectiveProtocol::LL)
     {
-        view.intraRate = std::min(view.intraRate, 1000 * constants.llChannelGBps);
+        // A step's latency covers what the threads of a block take at once; the channels in use share
+        // the links.
+        const double links = 1000 * gpu * protocol.intraEfficiency / view.used;
+        view.intraRate = std::min(links, 1000 * constants.llChannelGBps);
     }
-    view.grain = NcclGrainBytes(query.how.protocol);
+    view.grain =
+        query.how.protocol == CollectiveProtocol::LL ? 0 : NcclGrainBytes(query.how.protocol);
+    view.exponent = query.how.protocol == CollectiveProtocol::LL ? LL_EXPONENT
+                                                                 : constants.overlapExponent;
     return view;
 }
 
-double SetupOf(const MachineConstants& constants, double channels)
+namespace
 {
-    return constants.setupUs + channels * constants.setupPerChannelUs;
-}
-
-/** Adds a transfer to the term of the link that governs it. */
-void AddTransfer(CostTerms& terms, double time, bool between)
-{
-    (between ? terms.inter : terms.intra) += time;
-}
 
 CostTerms RingTerms(const MachineProfile& profile, const GroupShape& shape, const CostQuery& query)
 {
@@ -86,7 +89,7 @@ CostTerms RingTerms(const MachineProfile& profile, const GroupShape& shape, cons
     const bool slowInside = steps > between && !slowBetween;
     const double rate = slowInside ? view.intraRate : view.interRate;
     const double load = (steps + constants.ringTail) * piece / rate;
-    const double exponent = constants.overlapExponent;
+    const double exponent = view.exponent;
     const double total =
         load > 0 ? std::pow(std::pow(path, exponent) + std::pow(load, exponent), 1 / exponent)
                  : path;
@@ -102,127 +105,6 @@ CostTerms RingTerms(const MachineProfile& profile, const GroupShape& shape, cons
         terms.inter += exposed * interPath / path;
     }
     return terms;
-}
-
-/** The tree with one chunk size, for @p bytes of at most the query's. */
-CostTerms TreeTermsWith(const MachineProfile& profile,
-                        const GroupShape& shape,
-                        const ChannelView& view,
-                        double channelBytes,
-                        double chunk)
-{
-    const MachineConstants& constants = profile.constants;
-    const double first = std::min(chunk, channelBytes);
-    const double further = std::max(0.0, channelBytes / chunk - 1);
-    const double levels = shape.hosts > 1 ? std::ceil(std::log2(shape.hosts)) : 0;
-    const double loads = shape.hosts == 2 ? 1 : 2; // times that a host sends each byte
-    CostTerms terms;
-    terms.setup = SetupOf(constants, view.used);
-    terms.intra = 2 * (shape.localRanks - 1.0) *
-                  (view.intraStep + std::min(first, view.grain) / view.intraRate);
-    terms.inter = 2 * levels * (view.interStep + first / view.interRate);
-    const double intraChunk = shape.localRanks > 1 ? 2 * chunk / view.intraRate : 0;
-    const double interChunk = levels > 0 ? loads * chunk / view.interRate : 0;
-    AddTransfer(terms,
-                further * constants.treeBandwidthFactor * std::max(intraChunk, interChunk),
-                interChunk > intraChunk);
-    terms.synchronisation = further * constants.treeChunkUs;
-    return terms;
-}
-
-CostTerms TreeTerms(const MachineProfile& profile, const GroupShape& shape, const CostQuery& query)
-{
-    const ChannelView view = ViewOf(profile, shape, query);
-    CostTerms longest;
-    for (const TreeChunk& choice :
-         NcclTreeChunks(query.how.protocol, shape, query.bytes / view.used))
-    {
-        const CostTerms terms =
-            TreeTermsWith(profile, shape, view, choice.channelBytes, choice.chunkBytes);
-        if (terms.GetTotal() > longest.GetTotal())
-        {
-            longest = terms;
-        }
-    }
-    return longest;
-}
-
-/** Broadcast and reduce: a pipelined chain of all ranks. */
-CostTerms ChainTerms(const MachineProfile& profile, const GroupShape& shape, const CostQuery& query)
-{
-    const ChannelView view = ViewOf(profile, shape, query);
-    const double channelBytes = query.bytes / view.used;
-    const double chunk = NcclSlotBytes(query.how.protocol);
-    const double first = std::min(chunk, channelBytes);
-    const double inside = std::min(first, view.grain);
-    const double between = shape.hosts - 1.0;
-    CostTerms terms;
-    terms.setup = SetupOf(profile.constants, view.used);
-    terms.intra = (shape.ranks - 1.0 - between) * (view.intraStep + inside / view.intraRate);
-    terms.inter = between * (view.interStep + first / view.interRate);
-    const bool slowInside =
-        shape.hosts <= 1 || (shape.localRanks > 1 && view.intraRate <= view.interRate);
-    const double rate = slowInside ? view.intraRate : view.interRate;
-    AddTransfer(terms, (channelBytes - first) / rate, !slowInside);
-    return terms;
-}
-
-CostTerms PairwiseTerms(const MachineProfile& profile,
-                        const GroupShape& shape,
-                        const CostQuery& query)
-{
-    const MachineConstants& constants = profile.constants;
-    const ProtocolConstants& protocol = constants.protocols[ProtocolIndex(query.how.protocol)];
-    const bool pair = query.kind == Kind::SEND_RECV;
-    const double local = shape.localRanks;
-    double intraBytes = query.intraBytes;
-    double interBytes = query.interBytes;
-    if (pair)
-    {
-        intraBytes = query.betweenHosts ? 0 : query.bytes;
-        interBytes = query.betweenHosts ? query.bytes : 0;
-    }
-    else if (intraBytes < 0 || interBytes < 0)
-    {
-        intraBytes = query.bytes * (local - 1) / shape.ranks;
-        interBytes = local * query.bytes * (shape.ranks - local) / shape.ranks;
-    }
-    const bool between = pair ? query.betweenHosts : shape.hosts > 1;
-    const double nics = pair ? 1 : std::max(shape.nics, 1u);
-    const double intraPart = pair ? constants.pairIntraEfficiency : constants.pairwiseEfficiency;
-    const double interPart = pair ? constants.pairInterEfficiency : constants.pairwiseEfficiency;
-    const double intraTime =
-        intraBytes / (1000 * intraPart * constants.gpuGBps * protocol.intraEfficiency);
-    const double interTime =
-        interBytes / (1000 * interPart * constants.nicGBps * nics * protocol.interEfficiency);
-    CostTerms terms;
-    const double channels = std::clamp(
-        query.bytes / NcclBytesPerChannel(query.how.algorithm, query.how.protocol, shape.ranks),
-        1.0,
-        static_cast<double>(NcclChannels(profile.nccl, shape)));
-    terms.setup = SetupOf(constants, channels);
-    terms.synchronisation = pair ? 0 : (shape.ranks - 2.0) * constants.peerUs;
-    AddTransfer(terms, between ? protocol.interStepUs : protocol.intraStepUs, between);
-    AddTransfer(terms, std::max(intraTime, interTime), interTime > intraTime);
-    return terms;
-}
-
-/** @return @p terms, or those of a reduction in the switch if that is quicker */
-CostTerms WithSwitchReduction(const MachineProfile& profile,
-                              const GroupShape& shape,
-                              const CostQuery& query,
-                              const CostTerms& terms)
-{
-    const MachineConstants& constants = profile.constants;
-    if (constants.nvlsGBps <= 0 || shape.hosts > 1 || shape.ranks < 3)
-    {
-        return terms;
-    }
-    CostTerms reduced;
-    reduced.setup = terms.setup;
-    reduced.synchronisation = constants.nvlsUs;
-    reduced.intra = query.bytes * (shape.ranks + 1.0) / shape.ranks / (1000 * constants.nvlsGBps);
-    return reduced.GetTotal() < terms.GetTotal() ? reduced : terms;
 }
 
 double ReducedBytes(const GroupShape& shape, const CostQuery& query)
@@ -244,15 +126,20 @@ CostTerms TermsOf(const MachineProfile& profile, const GroupShape& shape, const 
     switch (query.kind)
     {
     case Kind::ALL_REDUCE:
-        return WithSwitchReduction(profile,
-                                   shape,
-                                   query,
-                                   query.how.algorithm == CollectiveAlgorithmKind::TREE
-                                       ? TreeTerms(profile, shape, query)
-                                       : RingTerms(profile, shape, query));
     case Kind::ALL_GATHER:
     case Kind::REDUCE_SCATTER:
-        return RingTerms(profile, shape, query);
+        switch (query.how.algorithm)
+        {
+        case CollectiveAlgorithmKind::TREE:
+            return TreeTerms(profile, shape, query);
+        case CollectiveAlgorithmKind::NVLS:
+        case CollectiveAlgorithmKind::NVLS_TREE:
+            return SwitchTerms(profile, shape, query);
+        case CollectiveAlgorithmKind::PAT:
+            return PatTerms(profile, shape, query);
+        default:
+            return RingTerms(profile, shape, query);
+        }
     case Kind::BROADCAST:
     case Kind::REDUCE:
         return ChainTerms(profile, shape, query);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-nccl-tests-reader.h"
 
+#include "echo-nccl-tests-words.h"
+
 #include "ns3/echo-error.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -23,71 +24,14 @@ namespace
 
 constexpr uint32_t NOT_FOUND = ~0u;
 
-std::vector<std::string> SplitWords(const std::string& line)
-{
-    std::istringstream in(line);
-    std::vector<std::string> words;
-    std::string word;
-    while (in >> word)
-    {
-        words.push_back(word);
-    }
-    return words;
-}
-
-std::vector<std::string> SplitCommas(const std::string& line)
-{
-    std::vector<std::string> cells;
-    std::istringstream in(line);
-    std::string cell;
-    while (std::getline(in, cell, ','))
-    {
-        const size_t begin = cell.find_first_not_of(" \t\r");
-        const size_t end = cell.find_last_not_of(" \t\r");
-        cells.push_back(begin == std::string::npos ? "" : cell.substr(begin, end - begin + 1));
-    }
-    if (!line.empty() && line.back() == ',')
-    {
-        cells.emplace_back();
-    }
-    return cells;
-}
-
-bool IsDigits(const std::string& text)
-{
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-        return std::isdigit(c) != 0;
-    });
-}
-
-/** "all_reduce_perf", "alltoall", "all-reduce": the operation; nothing if it is none. */
-std::optional<CollectiveKind> KindOf(std::string name)
-{
-    if (const size_t end = name.find("_perf"); end != std::string::npos)
-    {
-        name.resize(end);
-    }
-    std::replace(name.begin(), name.end(), '_', '-');
-    static const std::map<std::string, CollectiveKind> kinds{
-        {"all-reduce", CollectiveKind::ALL_REDUCE},
-        {"all-gather", CollectiveKind::ALL_GATHER},
-        {"reduce-scatter", CollectiveKind::REDUCE_SCATTER},
-        {"broadcast", CollectiveKind::BROADCAST},
-        {"reduce", CollectiveKind::REDUCE},
-        {"alltoall", CollectiveKind::ALL_TO_ALL},
-        {"all-to-all", CollectiveKind::ALL_TO_ALL},
-        {"sendrecv", CollectiveKind::SEND_RECV},
-        {"send-recv", CollectiveKind::SEND_RECV}};
-    const auto it = kinds.find(name);
-    return it == kinds.end() ? std::nullopt : std::make_optional(it->second);
-}
-
 /** Reads one text; the columns of the current table and what was said above it. */
 class NcclTestsParser
 {
   public:
-    NcclTestsParser(const std::string& name, const NcclTestsHints& hints)
-        : m_name(name), m_hints(hints)
+    NcclTestsParser(const std::string& name,
+                    const NcclTestsHints& hints,
+                    std::vector<std::string>* notes)
+        : m_name(name), m_hints(hints), m_notes(notes), m_fileKind(FindOperationInFileName(name))
     {
     }
 
@@ -100,6 +44,7 @@ class NcclTestsParser
             ++m_line;
             ParseLine(line);
         }
+        FinishPending();
         if (m_rows.empty())
         {
             throw InputError({m_name, 0, ""},
@@ -115,52 +60,156 @@ class NcclTestsParser
         throw InputError({m_name, m_line, ""}, found, expected);
     }
 
-    void ParseLine(const std::string& line)
+    void ParseLine(const std::string& printed)
     {
-        if (line.find("size_bytes") != std::string::npos)
+        const std::string line = StripLauncherPrefix(printed);
+        const size_t begin = line.find_first_not_of(" \t\r");
+        const bool comment = begin != std::string::npos && line[begin] == '#';
+        if (!comment && line.find("size_bytes") != std::string::npos)
         {
             StartCsv(SplitCommas(line));
             return;
         }
-        const bool comment = line.find_first_not_of(" \t") != std::string::npos &&
-                             line[line.find_first_not_of(" \t")] == '#';
         if (m_csv && !comment)
         {
             const std::vector<std::string> cells = SplitCommas(line);
             if (!cells.empty())
             {
-                ParseRow(cells);
+                ParseRow(cells, m_line);
             }
             return;
         }
         std::string bare = line;
         std::replace(bare.begin(), bare.end(), '#', ' ');
-        std::vector<std::string> words = SplitWords(comment ? bare : line);
-        if (ParseDescription(words))
+        const std::vector<std::string> words = SplitWords(comment ? bare : line);
+        if (words.empty() || ParseDescription(words) || ParseHeader(line, words))
         {
             return;
         }
+        if (!comment && ParsePrintedRow(words))
+        {
+            return;
+        }
+        if (!comment)
+        {
+            ContinueRow(words);
+        }
+    }
+
+    /** The line that names the columns; @return whether it was one. */
+    bool ParseHeader(const std::string& line, const std::vector<std::string>& words)
+    {
         const auto has = [&words](const char* word) {
             return std::find(words.begin(), words.end(), word) != words.end();
         };
-        if (has("size") && has("count") && has("type") && has("time") && has("busbw"))
+        if (!has("size") || !has("count") || !has("type") || !has("time") || !has("busbw"))
         {
-            // "#wrong" names a column: the words of the line as it is, but for a leading '#'.
-            std::vector<std::string> names = SplitWords(line);
-            if (names.front() == "#")
-            {
-                names.erase(names.begin());
-            }
-            StartTable(names);
+            return false;
+        }
+        // "#wrong" names a column: the words of the line as it is, but for a leading '#'.
+        std::vector<std::string> names = SplitWords(line);
+        if (names.front() == "#")
+        {
+            names.erase(names.begin());
+        }
+        StartTable(names);
+        return true;
+    }
+
+    /**
+     * A row begins with size, count and type. Another program's words may cut it short (nccl-tests
+     * prints the in-place columns later than the others): then the rest may follow on a line of its
+     * own. @return whether the line begins a row
+     */
+    bool ParsePrintedRow(const std::vector<std::string>& words)
+    {
+        if (words.size() < 3 || !IsDigits(words[0]) || !IsDigits(words[1]) ||
+            !IsElementType(words[2]))
+        {
+            return false;
+        }
+        if (!m_hasHeader)
+        {
+            Fail("numbers before a header line", "'size count type ... time algbw busbw'");
+        }
+        FinishPending();
+        // Columns before the first time are words (sum, none); the others are values.
+        size_t end = 3;
+        while (end < words.size() && (end < m_time || IsValue(words[end])))
+        {
+            ++end;
+        }
+        const std::vector<std::string> cells(words.begin(),
+                                             words.begin() + static_cast<std::ptrdiff_t>(end));
+        if (cells.size() == m_columns)
+        {
+            ParseRow(cells, m_line);
+        }
+        else if (cells.size() > m_columns)
+        {
+            Note(m_line, "a row of " + std::to_string(cells.size()) + " columns is left out");
+        }
+        else
+        {
+            m_pending = cells;
+            m_pendingLine = m_line;
+        }
+        return true;
+    }
+
+    /** Takes the values that an interrupted row lacks. */
+    void ContinueRow(const std::vector<std::string>& words)
+    {
+        if (m_pending.empty())
+        {
             return;
         }
-        if (!comment && words.size() >= 2 && IsDigits(words[0]) && IsDigits(words[1]))
+        size_t values = 0;
+        while (values < words.size() && IsValue(words[values]))
         {
-            if (!m_hasHeader)
-            {
-                Fail("numbers before a header line", "'size count type ... time algbw busbw'");
-            }
-            ParseRow(words);
+            ++values;
+        }
+        if (values > 0 && m_pending.size() + values <= m_columns)
+        {
+            m_pending.insert(m_pending.end(),
+                             words.begin(),
+                             words.begin() + static_cast<std::ptrdiff_t>(values));
+        }
+        if (m_pending.size() == m_columns)
+        {
+            FinishPending();
+        }
+    }
+
+    /** An interrupted row counts if its out-of-place columns are there; else it is left out. */
+    void FinishPending()
+    {
+        if (m_pending.empty())
+        {
+            return;
+        }
+        std::vector<std::string> cells;
+        cells.swap(m_pending);
+        const size_t whole = cells.size();
+        if (whole > m_time + size_t{2})
+        {
+            cells.resize(m_columns, "N/A");
+            ParseRow(cells, m_pendingLine);
+        }
+        if (whole < m_columns)
+        {
+            Note(m_pendingLine,
+                 "a row of " + std::to_string(whole) + " of " + std::to_string(m_columns) +
+                     " columns " +
+                     (whole > m_time + size_t{2} ? "counts without the others" : "is left out"));
+        }
+    }
+
+    void Note(uint32_t line, const std::string& text)
+    {
+        if (m_notes)
+        {
+            m_notes->push_back(m_name + ":" + std::to_string(line) + ": " + text);
         }
     }
 
@@ -168,17 +217,39 @@ class NcclTestsParser
     bool ParseDescription(const std::vector<std::string>& words)
     {
         if (words.size() >= 2 &&
-            (words[0] == "ngpus:" || words[0] == "nodes:" || words[0] == "op:"))
+            (words[0] == "ngpus:" || words[0] == "nodes:" || words[0] == "op:" ||
+             words[0] == "nccl:"))
         {
-            if (words[0] == "op:")
+            if (words[0] == "nccl:")
+            {
+                m_release = NcclRelease(words[1]);
+            }
+            else if (words[0] == "op:")
             {
                 SetKind(words[1]);
+                m_fileKind = m_kind;
             }
             else
             {
                 (words[0] == "ngpus:" ? m_ranks : m_hosts) = ParseCount(words[1]);
             }
             return true;
+        }
+        if (words.size() >= 2 && words[0] == "Using" && words[1] == "devices")
+        {
+            m_listed.clear();
+            return true;
+        }
+        for (const std::string& word : words)
+        {
+            // "NCCL version 2.16.5+cuda11.8", "nccl-library=22902"
+            const bool library = word.compare(0, 13, "nccl-library=") == 0;
+            if (library || (&word != &words.front() && *(&word - 1) == "version" &&
+                            words.front() == "NCCL"))
+            {
+                const std::string release = NcclRelease(library ? word.substr(13) : word);
+                m_release = release.empty() ? m_release : release;
+            }
         }
         if (words.size() >= 4 && words[0] == "Collective" && words[1] == "test" &&
             words[2] == "starting:")
@@ -214,7 +285,7 @@ class NcclTestsParser
 
     void SetKind(const std::string& name)
     {
-        const auto kind = KindOf(name);
+        const auto kind = FindOperation(name);
         if (!kind)
         {
             Fail("operation '" + name + "'",
@@ -226,11 +297,12 @@ class NcclTestsParser
 
     void StartTable(const std::vector<std::string>& names)
     {
+        FinishPending();
         m_hasHeader = true;
         m_csv = false;
         m_columns = static_cast<uint32_t>(names.size());
         m_size = m_time = m_inPlace = m_wrong = NOT_FOUND;
-        m_op = m_ranksColumn = m_hostsColumn = m_threadColumn = NOT_FOUND;
+        m_op = m_ranksColumn = m_hostsColumn = m_perHostColumn = m_threadColumn = NOT_FOUND;
         for (uint32_t i = 0; i < m_columns; ++i)
         {
             if (names[i] == "size")
@@ -241,7 +313,7 @@ class NcclTestsParser
             {
                 (m_time == NOT_FOUND ? m_time : m_inPlace) = i;
             }
-            else if (names[i] == "#wrong" && m_wrong == NOT_FOUND)
+            else if ((names[i] == "#wrong" || names[i] == "wrong") && m_wrong == NOT_FOUND)
             {
                 m_wrong = i;
             }
@@ -253,18 +325,26 @@ class NcclTestsParser
         StartTable({});
         m_csv = true;
         m_columns = static_cast<uint32_t>(names.size());
-        const auto column = [&names](const char* name) {
-            const auto it = std::find(names.begin(), names.end(), name);
-            return it == names.end() ? NOT_FOUND : static_cast<uint32_t>(it - names.begin());
+        const auto column = [&names](std::initializer_list<const char*> known) {
+            for (const char* name : known)
+            {
+                const auto it = std::find(names.begin(), names.end(), name);
+                if (it != names.end())
+                {
+                    return static_cast<uint32_t>(it - names.begin());
+                }
+            }
+            return NOT_FOUND;
         };
-        m_size = column("size_bytes");
-        m_time = column("time_us");
-        m_inPlace = column("time_us_inplace");
-        m_wrong = column("wrong");
-        m_op = column("op");
-        m_ranksColumn = column("ranks");
-        m_hostsColumn = column("hosts");
-        m_threadColumn = column("one_thread");
+        m_size = column({"size_bytes"});
+        m_time = column({"time_us", "time_us_median"});
+        m_inPlace = column({"time_us_inplace"});
+        m_wrong = column({"wrong"});
+        m_op = column({"op"});
+        m_ranksColumn = column({"ranks", "ngpus", "num_workers"});
+        m_hostsColumn = column({"hosts", "nodes"});
+        m_perHostColumn = column({"gpus_per_node", "devices_per_node"});
+        m_threadColumn = column({"one_thread"});
         if (m_size == NOT_FOUND || m_time == NOT_FOUND)
         {
             Fail("a header without size_bytes or time_us", "both");
@@ -302,7 +382,7 @@ class NcclTestsParser
         return IsDigits(text) ? std::strtoull(text.c_str(), nullptr, 10) : 0;
     }
 
-    void ParseRow(const std::vector<std::string>& cells)
+    void ParseRow(const std::vector<std::string>& cells, uint32_t line)
     {
         if (cells.size() != m_columns)
         {
@@ -315,7 +395,8 @@ class NcclTestsParser
         }
         Measurement row;
         row.file = m_name;
-        row.line = m_line;
+        row.line = line;
+        row.ncclRelease = m_release;
         row.bytes = std::strtoull(cells[m_size].c_str(), nullptr, 10);
         row.outOfPlaceUs = ParseTime(cells[m_time]);
         row.inPlaceUs = m_inPlace == NOT_FOUND ? 0 : ParseTime(cells[m_inPlace]);
@@ -346,11 +427,22 @@ class NcclTestsParser
         {
             ranks = ParseCount(cells[m_ranksColumn]);
         }
+        if (m_perHostColumn != NOT_FOUND && ranks)
+        {
+            const uint32_t perHost = ParseCount(cells[m_perHostColumn]);
+            if (perHost == 0)
+            {
+                Fail("'0' ranks a host", "at least one");
+            }
+            hosts = (*ranks + perHost - 1) / perHost;
+        }
         if (m_hostsColumn != NOT_FOUND)
         {
             hosts = ParseCount(cells[m_hostsColumn]);
         }
-        row.kind = Settle("operation", m_kind, m_kind ? std::nullopt : m_hints.kind, "--op");
+        // What the log says, else what the user says, else what the file's name says.
+        const auto& guess = m_hints.kind ? m_hints.kind : m_fileKind;
+        row.kind = Settle("operation", m_kind, m_kind ? std::nullopt : guess, "--op");
         row.ranks = Settle("number of ranks", ranks, m_hints.ranks, "--log=FILE@ranks=N@hosts=M");
         row.hosts = Settle("number of hosts", hosts, m_hints.hosts, "--log=FILE@ranks=N@hosts=M");
         if (row.hosts == 0 || row.ranks < row.hosts)
@@ -361,10 +453,12 @@ class NcclTestsParser
         if (m_threadColumn != NOT_FOUND)
         {
             row.oneThread = ParseCount(cells[m_threadColumn]) != 0;
+            row.threadKnown = true;
         }
         else
         {
             row.oneThread = row.hosts == 1 && row.ranks > 1 && m_gpusPerThread == row.ranks;
+            row.threadKnown = m_gpusPerThread > 0;
         }
     }
 
@@ -388,6 +482,11 @@ class NcclTestsParser
 
     std::string m_name;                       //!< file, for messages
     NcclTestsHints m_hints;                   //!< from the user
+    std::vector<std::string>* m_notes;        //!< of the reader's user; may be null
+    std::optional<CollectiveKind> m_fileKind; //!< what the file's name says
+    std::string m_release;                    //!< of NCCL, if the log says it
+    std::vector<std::string> m_pending;       //!< cells of a row that was interrupted
+    uint32_t m_pendingLine{0};                //!< where it began
     uint32_t m_line{0};                       //!< 1-based
     bool m_hasHeader{false};                  //!< of a table
     bool m_csv{false};                        //!< the current table is CSV
@@ -399,11 +498,12 @@ class NcclTestsParser
     uint32_t m_op{NOT_FOUND};                 //!< column
     uint32_t m_ranksColumn{NOT_FOUND};        //!< column
     uint32_t m_hostsColumn{NOT_FOUND};        //!< column
+    uint32_t m_perHostColumn{NOT_FOUND};      //!< column
     uint32_t m_threadColumn{NOT_FOUND};       //!< column
     std::optional<CollectiveKind> m_kind;     //!< said by the log
     std::optional<uint32_t> m_ranks;          //!< said by the log
     std::optional<uint32_t> m_hosts;          //!< said by the log
-    uint32_t m_gpusPerThread{1};              //!< said by the log
+    uint32_t m_gpusPerThread{0};              //!< said by the log; 0: not said
     std::map<uint32_t, std::string> m_listed; //!< host by rank
     std::vector<Measurement> m_rows;          //!< so far
     size_t m_rowsBefore{0};                   //!< rows when the list of ranks began
@@ -413,12 +513,15 @@ class NcclTestsParser
 
 std::vector<Measurement> ReadNcclTestsText(const std::string& text,
                                            const std::string& name,
-                                           const NcclTestsHints& hints)
+                                           const NcclTestsHints& hints,
+                                           std::vector<std::string>* notes)
 {
-    return NcclTestsParser(name, hints).Parse(text);
+    return NcclTestsParser(name, hints, notes).Parse(text);
 }
 
-std::vector<Measurement> ReadNcclTests(const std::string& path, const NcclTestsHints& hints)
+std::vector<Measurement> ReadNcclTests(const std::string& path,
+                                       const NcclTestsHints& hints,
+                                       std::vector<std::string>* notes)
 {
     std::error_code ignored;
     std::ifstream in(path);
@@ -428,7 +531,7 @@ std::vector<Measurement> ReadNcclTests(const std::string& path, const NcclTestsH
     }
     std::ostringstream text;
     text << in.rdbuf();
-    return ReadNcclTestsText(text.str(), path, hints);
+    return ReadNcclTestsText(text.str(), path, hints, notes);
 }
 
 } // namespace echo

@@ -28,22 +28,31 @@ struct NcclTestsHints
  * Printed: the columns are those that the header line ("size count type ... time algbw busbw ...")
  * names, with or without in-place columns; "N/A" is a missing value; ranks and hosts come from the
  * "Rank N ... on HOST device" lines, the threads from "# nThread T nGpus G", the operation from
- * "Collective test starting: all_reduce_perf"; lines of other programs among them are skipped. A
- * file may hold several runs.
+ * "Collective test starting: all_reduce_perf", else from the hint, else from the file's name, the
+ * release of NCCL from "NCCL version" or "nccl-library=". What launchers put before a line (Open
+ * MPI's "[1,0]<stdout>:", Slurm's "0: ") is taken away; lines of other programs are skipped. A row
+ * that they cut short is completed by the values that follow on a line of their own, else it counts
+ * with its out-of-place columns only, or is left out: each such row is a note. A file may hold
+ * several runs.
  *
- * CSV: a header line with size_bytes and time_us, optionally time_us_inplace, wrong, op, ranks,
- * hosts, one_thread; "# ngpus: N", "# nodes: N" and "# op: NAME" above it hold for all rows.
+ * CSV: a header line with size_bytes and time_us (or time_us_median), optionally time_us_inplace,
+ * wrong, op, ranks (ngpus, num_workers), hosts (nodes) or gpus_per_node (devices_per_node),
+ * one_thread; "# ngpus: N", "# nodes: N", "# op: NAME" and "# nccl: VERSION" above it hold for all
+ * rows.
  *
  * What a log says itself comes before the hints; other ranks or hosts than hinted are refused.
  *
  * @throws InputError by file and line if it is neither, a row does not fit its header, a number is
  *         none, or the operation, ranks or hosts are not known
  */
-std::vector<Measurement> ReadNcclTests(const std::string& path, const NcclTestsHints& hints);
+std::vector<Measurement> ReadNcclTests(const std::string& path,
+                                       const NcclTestsHints& hints,
+                                       std::vector<std::string>* notes = nullptr);
 /** As above, from text; @p name stands for the file in messages. */
 std::vector<Measurement> ReadNcclTestsText(const std::string& text,
                                            const std::string& name,
-                                           const NcclTestsHints& hints);
+                                           const NcclTestsHints& hints,
+                                           std::vector<std::string>* notes = nullptr);
 
 } // namespace echo
 } // namespace ns3

@@ -45,9 +45,19 @@ void ReadNccl(const YamlNode& node, NcclEnvironment& nccl)
     nccl.gpu = node.Get("gpu").Parse<GpuGeneration>(ParseGpuGeneration);
     nccl.cpu = node.Get("cpu").Parse<CpuVendor>(ParseCpuVendor);
     nccl.ll128BetweenHosts = node.Get("ll128_between_hosts").AsBool();
+    nccl.nvlink = node.GetBool("nvlink", true);
     nccl.hostPaths = GetCount(node, "host_paths");
     nccl.hostPathGBps = GetPositive(node, "host_path_GBps");
     nccl.hostChannels = GetCount(node, "host_channels");
+    if (node.Has("host_rings"))
+    {
+        for (const YamlNode& entry : node.Get("host_rings").GetEntries())
+        {
+            nccl.hostRings.push_back(static_cast<uint32_t>(entry.AsInteger(1, MOST_COUNT)));
+        }
+    }
+    nccl.nvlsPathGBps = node.GetNumber("nvls_path_GBps", 0, 0, 1e6);
+    nccl.nvlsChannels = node.Has("nvls_channels") ? GetCount(node, "nvls_channels") : 16;
     nccl.pathsPerNic = GetPositive(node, "paths_per_nic");
     nccl.netPathGBps = GetPositive(node, "net_path_GBps");
     nccl.netTreeIntraGBps = GetPositive(node, "net_tree_intra_GBps");
@@ -169,12 +179,29 @@ void FormatNccl(std::ostream& out, const NcclEnvironment& nccl)
         << "  gpu: " << ToString(nccl.gpu) << "\n"
         << "  cpu: " << ToString(nccl.cpu) << "\n"
         << "  ll128_between_hosts: " << (nccl.ll128BetweenHosts ? "true" : "false") << "\n"
+        << (nccl.nvlink ? "" : "  nvlink: false\n")
         << "  # inside one host: channels of NCCL's graph and the rate it takes each for; "
            "channels\n"
         << "  # that collectives get\n"
         << "  host_paths: " << nccl.hostPaths << "\n"
         << "  host_path_GBps: " << Number(nccl.hostPathGBps) << "\n"
-        << "  host_channels: " << nccl.hostChannels << "\n"
+        << "  host_channels: " << nccl.hostChannels << "\n";
+    if (!nccl.hostRings.empty())
+    {
+        out << "  # rings over NVLink among the first 2, 3, ... GPUs of a host\n  host_rings: [";
+        for (size_t i = 0; i < nccl.hostRings.size(); ++i)
+        {
+            out << (i > 0 ? ", " : "") << nccl.hostRings[i];
+        }
+        out << "]\n";
+    }
+    if (nccl.nvlsPathGBps > 0)
+    {
+        out << "  # NVLink SHARP: rate that NCCL takes a GPU's part for; channels\n"
+            << "  nvls_path_GBps: " << Number(nccl.nvlsPathGBps) << "\n"
+            << "  nvls_channels: " << nccl.nvlsChannels << "\n";
+    }
+    out
         << "  # between hosts: the same for each NIC; the tree's rate inside hosts\n"
         << "  paths_per_nic: " << Number(nccl.pathsPerNic) << "\n"
         << "  net_path_GBps: " << Number(nccl.netPathGBps) << "\n"
@@ -228,6 +255,26 @@ MachineProfile ReadProfile(const YamlNode& root)
     profile.selection = root.Get("selection").Parse<SelectionRule>(ParseSelectionRule);
     ReadNccl(root.Get("nccl"), profile.nccl);
     ReadConstants(root.Get("constants"), profile.constants);
+    if (root.Has("intervals"))
+    {
+        const YamlNode intervals = root.Get("intervals");
+        for (const ConstantInfo& info : GetConstantInfos())
+        {
+            if (intervals.Has(info.name))
+            {
+                const std::vector<YamlNode> ends = intervals.Get(info.name).GetEntries();
+                if (ends.size() != 2)
+                {
+                    intervals.Get(info.name).Fail(std::to_string(ends.size()) + " entries",
+                                                  "least and most");
+                }
+                const double least = ends[0].AsNumber(0, std::numeric_limits<double>::max());
+                const double most = ends[1].AsNumber(least, std::numeric_limits<double>::max());
+                profile.intervals[info.name] = {least, most};
+            }
+        }
+        intervals.RefuseUnknownKeys();
+    }
     if (root.Has("calibrated"))
     {
         for (const YamlNode& entry : root.Get("calibrated").GetEntries())
@@ -264,6 +311,19 @@ std::string FormatProfile(const MachineProfile& profile)
         << "selection: " << ToString(profile.selection) << "\n";
     FormatNccl(out, profile.nccl);
     FormatConstants(out, profile.constants);
+    if (!profile.intervals.empty())
+    {
+        out << "# 95 % confidence, of the constants that the measurements tell\nintervals:\n";
+    }
+    for (const ConstantInfo& info : GetConstantInfos())
+    {
+        const auto it = profile.intervals.find(info.name);
+        if (it != profile.intervals.end())
+        {
+            out << "  " << info.name << ": [" << Number(it->second.first) << ", "
+                << Number(it->second.second) << "]\n";
+        }
+    }
     out << (profile.ranges.empty() ? "calibrated: []\n" : "calibrated:\n");
     for (const CalibratedRange& range : profile.ranges)
     {

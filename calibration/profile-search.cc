@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "profile-search.h"
+
+#include "ns3/echo-error.h"
+#include "ns3/echo-nccl-tuner.h"
+#include "ns3/echo-profile-residuals.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <iostream>
+#include <map>
+#include <set>
+
+namespace ns3
+{
+namespace echo
+{
+
+namespace
+{
+
+void Check(const char* option, const std::string& value, const std::vector<std::string>& known)
+{
+    if (std::find(known.begin(), known.end(), value) == known.end())
+    {
+        std::string list;
+        for (const std::string& word : known)
+        {
+            list += (list.empty() ? "" : ", ") + word;
+        }
+        throw InputError({"", 0, option}, "'" + value + "'", "one of " + list);
+    }
+}
+
+/** @return releases with other tables; the log's own among them */
+std::vector<std::string> ListReleases(const std::string& asked,
+                                      const std::vector<Measurement>& rows)
+{
+    if (asked != "auto")
+    {
+        ParseNcclVersion(asked);
+        return {asked};
+    }
+    std::set<std::string> releases{"2.10", "2.18", "2.19", "2.22", "2.23", "2.28"};
+    for (const Measurement& row : rows)
+    {
+        if (!row.ncclRelease.empty())
+        {
+            releases.insert(row.ncclRelease);
+        }
+    }
+    return {releases.begin(), releases.end()};
+}
+
+/** Between hosts only LL's bandwidth and the proxy's time depend on the processor. */
+std::vector<CpuVendor> ListProcessors(const std::string& asked, bool severalHosts)
+{
+    if (asked != "auto")
+    {
+        return {ParseCpuVendor(asked)};
+    }
+    return severalHosts ? std::vector<CpuVendor>{CpuVendor::OTHER, CpuVendor::AMD}
+                        : std::vector<CpuVendor>{CpuVendor::OTHER};
+}
+
+std::vector<bool> ListSwitch(const std::string& asked, const char* on, bool both)
+{
+    if (asked != "auto")
+    {
+        return {asked == on};
+    }
+    return both ? std::vector<bool>{true, false} : std::vector<bool>{true};
+}
+
+bool UsesNvls(const std::string& asked, const HostLinks& links, const NcclEnvironment& environment)
+{
+    return asked == "on" ||
+           (asked == "auto" && links.hasSwitch && environment.gpu >= GpuGeneration::HOPPER &&
+            ParseNcclVersion(environment.version) >= 217);
+}
+
+/**
+ * @return the time that calls take at least on one host where many sizes take the same (from the
+ *         least to 64 times it and more within 8 %): half-way of the scales that show it; 0 if none
+ */
+double FindFloor(const std::vector<Measurement>& rows, bool oneThread)
+{
+    std::map<std::pair<CollectiveKind, uint32_t>, std::vector<const Measurement*>> scales;
+    for (const Measurement& row : rows)
+    {
+        if (row.hosts == 1)
+        {
+            scales[{row.kind, row.ranks}].push_back(&row); // by bytes
+        }
+    }
+    std::vector<double> floors;
+    for (const auto& [scale, list] : scales)
+    {
+        double least = INFINITY;
+        for (const Measurement* row : list)
+        {
+            least = std::min(least, TimeOf(*row));
+        }
+        const Measurement* last = list.front();
+        for (const Measurement* row : list)
+        {
+            last = TimeOf(*row) <= 1.08 * least ? row : last;
+        }
+        if (last->bytes >= 64 * list.front()->bytes)
+        {
+            floors.push_back(least / (oneThread ? scale.second : 1));
+        }
+    }
+    std::sort(floors.begin(), floors.end());
+    return floors.empty() ? 0 : floors[floors.size() / 2];
+}
+
+MachineProfile MakeStart(const SearchOptions& options,
+                         const HostLinks& links,
+                         const NcclEnvironment& environment)
+{
+    // NVLink and NICs sustain some nine tenths of their rates at best.
+    MachineProfile start =
+        MakePriorProfile(environment, 0.8 * links.gpuGBps, 0.9 * std::max(links.nicGBps, 0.1));
+    start.linkGpuGBps = links.gpuGBps;
+    start.linkNicGBps = links.nicGBps;
+    start.nicsPerHost = links.nicsPerHost;
+    start.selection = ParseSelectionRule(options.selection);
+    return start;
+}
+
+} // namespace
+
+SearchResult SearchProfile(const SearchOptions& options,
+                           const HostLinks& links,
+                           const NcclEnvironment& deduced,
+                           const std::vector<Measurement>& rows)
+{
+    Check("--ll128", options.ll128, {"auto", "on", "off"});
+    Check("--nvls", options.nvls, {"auto", "on", "off"});
+    Check("--thread", options.thread, {"auto", "one", "several"});
+    bool several = false;
+    bool unknown = false;
+    bool oneThread = false;
+    for (const Measurement& row : rows)
+    {
+        several = several || row.hosts > 1;
+        unknown = unknown || (!row.threadKnown && row.hosts == 1);
+        oneThread = oneThread || row.oneThread;
+    }
+    SearchResult found;
+    found.best.cost = INFINITY;
+    for (const bool one : unknown ? ListSwitch(options.thread, "one", true)
+                                  : std::vector<bool>{oneThread})
+    {
+        std::vector<Measurement> assumed = rows;
+        for (Measurement& row : assumed)
+        {
+            row.oneThread = row.threadKnown ? row.oneThread : one && row.hosts == 1;
+        }
+        for (const std::string& release : ListReleases(options.nccl, rows))
+        {
+            for (const CpuVendor cpu : ListProcessors(options.cpu, several))
+            {
+                for (const bool ll128 : ListSwitch(options.ll128, "on", several))
+                {
+                    NcclEnvironment environment = deduced;
+                    environment.version = release;
+                    environment.cpu = cpu;
+                    environment.ll128BetweenHosts = ll128;
+                    if (!UsesNvls(options.nvls, links, environment))
+                    {
+                        environment.nvlsPathGBps = 0;
+                    }
+                    MachineProfile start = MakeStart(options, links, environment);
+                    start.oneThreadPerHost = one;
+                    start.constants.hostIssueUs =
+                        std::max(start.constants.hostIssueUs, FindFloor(assumed, one));
+                    const ProfileFitter::Result result = ProfileFitter(start).Fit(assumed);
+                    std::cout << "NCCL " << release << ", processor " << ToString(cpu)
+                              << ", LL128 between hosts " << (ll128 ? "on" : "off")
+                              << (one ? ", one thread a host" : "") << ": cost "
+                              << std::setprecision(4) << result.cost << "\n";
+                    if (result.cost < found.best.cost)
+                    {
+                        found = {result, start, assumed};
+                    }
+                }
+            }
+        }
+    }
+    ProfileFitter last(found.prior);
+    last.FindIntervals();
+    found.best = last.Fit(found.rows);
+    std::set<std::string> said;
+    for (const Measurement& row : rows)
+    {
+        said.insert(row.ncclRelease);
+    }
+    said.erase("");
+    const std::string& chosen = found.best.profile.nccl.version;
+    if (!said.empty() && said.count(chosen) == 0)
+    {
+        std::cout << "note: the logs are of NCCL " << *said.begin()
+                  << ", but what ran fits the tuner of " << chosen << " better\n";
+    }
+    return found;
+}
+
+} // namespace echo
+} // namespace ns3

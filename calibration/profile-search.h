@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef PROFILE_SEARCH_H
+#define PROFILE_SEARCH_H
+
+#include "ns3/echo-measurement.h"
+#include "ns3/echo-nccl-environment.h"
+#include "ns3/echo-profile-fitter.h"
+
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+/** What a user says of the machine measured; "auto": what the logs say, else what fits best. */
+struct SearchOptions
+{
+    std::string nccl{"auto"};       //!< release
+    std::string cpu{"auto"};        //!< amd, intel, other
+    std::string ll128{"auto"};      //!< on, off: between hosts
+    std::string nvls{"auto"};       //!< on, off; auto: from Hopper on with NVSwitch
+    std::string thread{"auto"};     //!< one, several: for rows that do not say it
+    std::string selection{"tuner"}; //!< tuner, least-cost
+};
+
+/** The best fit, and what it started from. */
+struct SearchResult
+{
+    ProfileFitter::Result best;
+    MachineProfile prior;
+    std::vector<Measurement> rows; //!< with the threads that fit best
+};
+
+/**
+ * Fits a profile for each NCCL that may have run (release, processor, LL128 between hosts, whether
+ * one thread issued all kernels) and keeps the one of least cost; prints each.
+ */
+SearchResult SearchProfile(const SearchOptions& options,
+                           const HostLinks& links,
+                           const NcclEnvironment& deduced,
+                           const std::vector<Measurement>& rows);
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* PROFILE_SEARCH_H */

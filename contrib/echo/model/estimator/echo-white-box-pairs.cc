@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-nccl-chunks.h"
+#include "echo-white-box-view.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace echo
+{
+
+CostTerms PairwiseTerms(const MachineProfile& profile,
+                        const GroupShape& shape,
+                        const CostQuery& query)
+{
+    const MachineConstants& constants = profile.constants;
+    const ProtocolConstants& protocol = constants.protocols[ProtocolIndex(query.how.protocol)];
+    const bool pair = query.kind == CollectiveKind::SEND_RECV;
+    const double local = shape.localRanks;
+    double intraBytes = query.intraBytes;
+    double interBytes = query.interBytes;
+    if (pair)
+    {
+        intraBytes = query.betweenHosts ? 0 : query.bytes;
+        interBytes = query.betweenHosts ? query.bytes : 0;
+    }
+    else if (intraBytes < 0 || interBytes < 0)
+    {
+        intraBytes = query.bytes * (local - 1) / shape.ranks;
+        interBytes = local * query.bytes * (shape.ranks - local) / shape.ranks;
+    }
+    const bool between = pair ? query.betweenHosts : shape.hosts > 1;
+    const double nics = pair ? 1 : std::max(shape.nics, 1u);
+    double intraRate = GpuRateOf(profile, shape) * protocol.intraEfficiency;
+    double interRate = constants.nicGBps * nics * protocol.interEfficiency;
+    if (pair)
+    {
+        intraRate = std::min(intraRate,
+                             constants.pairChannelGBps *
+                                 NcclPairChannels(profile.nccl, shape, intraBytes, false));
+        interRate =
+            std::min(interRate,
+                     constants.netChannelGBps * NcclPairChannels(profile.nccl, shape, 0, true));
+    }
+    else
+    {
+        intraRate *= constants.pairwiseEfficiency;
+        interRate *= constants.pairwiseEfficiency;
+    }
+    const double intraTime = intraBytes / (1000 * intraRate);
+    const double interTime = interBytes / (1000 * interRate);
+    CostTerms terms;
+    const double channels = std::clamp(
+        query.bytes / NcclBytesPerChannel(query.how.algorithm, query.how.protocol, shape.ranks),
+        1.0,
+        static_cast<double>(NcclChannels(profile.nccl, shape)));
+    terms.setup = SetupOf(constants, channels);
+    terms.synchronisation = pair ? 0 : (shape.ranks - 2.0) * constants.peerUs;
+    AddTransfer(terms, between ? protocol.interStepUs : protocol.intraStepUs, between);
+    AddTransfer(terms, std::max(intraTime, interTime), interTime > intraTime);
+    return terms;
+}
+
+} // namespace echo
+} // namespace ns3

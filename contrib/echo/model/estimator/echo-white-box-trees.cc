@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-nccl-chunks.h"
+#include "echo-white-box-view.h"
+
+#include "ns3/echo-error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace ns3
+{
+namespace echo
+{
+
+namespace
+{
+
+/** The tree with one chunk size, for @p bytes of at most the query's. */
+CostTerms TreeTermsWith(const MachineProfile& profile,
+                        const GroupShape& shape,
+                        const ChannelView& view,
+                        double channelBytes,
+                        double chunk)
+{
+    const MachineConstants& constants = profile.constants;
+    const double first = std::min(chunk, channelBytes);
+    const double further = std::max(0.0, channelBytes / chunk - 1);
+    const double levels = shape.hosts > 1 ? std::ceil(std::log2(shape.hosts)) : 0;
+    const double loads = shape.hosts == 2 ? 1 : 2; // times that a host sends each byte
+    CostTerms terms;
+    terms.setup = SetupOf(constants, view.used);
+    terms.intra = 2 * (shape.localRanks - 1.0) *
+                  (view.intraStep + std::min(first, view.grain) / view.intraRate);
+    terms.inter = 2 * levels * (view.interStep + first / view.interRate);
+    const double intraChunk = shape.localRanks > 1 ? 2 * chunk / view.intraRate : 0;
+    const double interChunk = levels > 0 ? loads * chunk / view.interRate : 0;
+    AddTransfer(terms,
+                further * constants.treeBandwidthFactor * std::max(intraChunk, interChunk),
+                interChunk > intraChunk);
+    terms.synchronisation = further * constants.treeChunkUs;
+    return terms;
+}
+
+/** NVLink SHARP with one chunk size, for @p bytes of at most the query's. */
+CostTerms SwitchTermsWith(const MachineProfile& profile,
+                          const GroupShape& shape,
+                          double channels,
+                          double bytes,
+                          double chunk)
+{
+    const MachineConstants& constants = profile.constants;
+    const double ranks = shape.localRanks;
+    const double round = channels * ranks * chunk; // bytes that all channels and heads move at once
+    const double rounds = std::max(1.0, bytes / round);
+    // A link carries all of the sums and one share.
+    const double intra = bytes * (ranks + 1) / ranks / (1000 * constants.nvlsGBps);
+    CostTerms terms;
+    terms.setup = SetupOf(constants, channels);
+    terms.synchronisation = constants.nvlsUs + rounds * constants.nvlsChunkUs;
+    if (shape.hosts <= 1)
+    {
+        terms.intra = intra;
+        return terms;
+    }
+    const double levels = std::ceil(std::log2(shape.hosts));
+    const double loads = shape.hosts == 2 ? 1 : 2; // times that a host sends each byte
+    const double nics = 1000 * constants.nicGBps * std::max(shape.nics, 1u);
+    const double inter = loads * bytes * constants.treeBandwidthFactor / nics;
+    terms.inter = 2 * levels * (constants.protocols[2].interStepUs + std::min(bytes, round) / nics);
+    AddTransfer(terms, std::max(intra, inter), inter > intra);
+    return terms;
+}
+
+} // namespace
+
+CostTerms TreeTerms(const MachineProfile& profile, const GroupShape& shape, const CostQuery& query)
+{
+    const ChannelView view = ViewOf(profile, shape, query);
+    CostTerms longest;
+    for (const TreeChunk& choice :
+         NcclTreeChunks(query.how.protocol, shape, query.bytes / view.used))
+    {
+        const CostTerms terms =
+            TreeTermsWith(profile, shape, view, choice.channelBytes, choice.chunkBytes);
+        if (terms.GetTotal() > longest.GetTotal())
+        {
+            longest = terms;
+        }
+    }
+    return longest;
+}
+
+/** Broadcast and reduce: a pipelined chain of all ranks. */
+CostTerms ChainTerms(const MachineProfile& profile, const GroupShape& shape, const CostQuery& query)
+{
+    ChannelView view = ViewOf(profile, shape, query);
+    if (shape.hosts == 2)
+    {
+        view.interRate *= profile.constants.simplexGain; // no host both receives and sends
+    }
+    const double channelBytes = query.bytes / view.used;
+    const double chunk = NcclSlotBytes(query.how.protocol);
+    const double first = std::min(chunk, channelBytes);
+    const double inside = std::min(first, view.grain);
+    const double between = shape.hosts - 1.0;
+    CostTerms terms;
+    terms.setup = SetupOf(profile.constants, view.used);
+    terms.intra = (shape.ranks - 1.0 - between) * (view.intraStep + inside / view.intraRate);
+    terms.inter = between * (view.interStep + first / view.interRate);
+    const bool slowInside =
+        shape.hosts <= 1 || (shape.localRanks > 1 && view.intraRate <= view.interRate);
+    const double rate = slowInside ? view.intraRate : view.interRate;
+    AddTransfer(terms, (channelBytes - first) / rate, !slowInside);
+    return terms;
+}
+
+CostTerms SwitchTerms(const MachineProfile& profile,
+                      const GroupShape& shape,
+                      const CostQuery& query)
+{
+    if (profile.constants.nvlsGBps <= 0)
+    {
+        throw UnsupportedError(std::string("algorithm '") + ToString(query.how.algorithm) +
+                               "': profile " + profile.name + " has no NVLink SHARP");
+    }
+    const double channels =
+        query.channels > 0 ? query.channels : std::max(profile.nccl.nvlsChannels, 1u);
+    CostTerms longest;
+    for (const TreeChunk& choice :
+         NcclSwitchChunks(shape, query.bytes / channels, query.bytes))
+    {
+        const CostTerms terms =
+            SwitchTermsWith(profile, shape, channels, choice.channelBytes, choice.chunkBytes);
+        if (terms.GetTotal() > longest.GetTotal())
+        {
+            longest = terms;
+        }
+    }
+    return longest;
+}
+
+CostTerms PatTerms(const MachineProfile& profile, const GroupShape& shape, const CostQuery& query)
+{
+    // NCCL takes three quarters of the ring's bandwidth (src/graph/tuning.cc); log2 n rounds.
+    constexpr double PART = 0.75;
+    const ChannelView view = ViewOf(profile, shape, query);
+    const double rounds = std::ceil(std::log2(shape.ranks));
+    CostTerms terms;
+    terms.setup = SetupOf(profile.constants, view.used);
+    terms.synchronisation = rounds * view.interStep;
+    terms.inter = query.bytes * (shape.ranks - 1.0) / shape.ranks /
+                  (PART * view.interRate * std::max(view.maximum, 1.0));
+    return terms;
+}
+
+} // namespace echo
+} // namespace ns3

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_WHITE_BOX_VIEW_H
+#define ECHO_WHITE_BOX_VIEW_H
+
+#include "echo-white-box-terms.h"
+
+namespace ns3
+{
+namespace echo
+{
+
+/*
+ * Parts of the white-box formulas (echo-white-box-terms.h), by algorithm.
+ */
+
+/** One channel's view of the machine. */
+struct ChannelView
+{
+    double maximum{1}; //!< channels that the collective may use
+    double used{1};    //!< channels in use for this many bytes
+    double intraStep{0};
+    double interStep{0};
+    double intraRate{1}; //!< bytes a microsecond
+    double interRate{1};
+    double grain{0};
+    double exponent{1}; //!< how latency and transfer overlap
+};
+
+ChannelView ViewOf(const MachineProfile& profile, const GroupShape& shape, const CostQuery& query);
+
+/** @return launch and set-up of a kernel with so many channels, us */
+double SetupOf(const MachineConstants& constants, double channels);
+/** @return what a GPU of such a group sustains to the others of its host, GB/s */
+double GpuRateOf(const MachineProfile& profile, const GroupShape& shape);
+
+/** Adds a transfer to the term of the link that governs it. */
+inline void AddTransfer(CostTerms& terms, double time, bool between)
+{
+    (between ? terms.inter : terms.intra) += time;
+}
+
+CostTerms TreeTerms(const MachineProfile& profile, const GroupShape& shape, const CostQuery& query);
+CostTerms ChainTerms(const MachineProfile& profile,
+                     const GroupShape& shape,
+                     const CostQuery& query);
+/** NVLS and NVLS tree. @throws UnsupportedError if the profile has no NVLink SHARP */
+CostTerms SwitchTerms(const MachineProfile& profile,
+                      const GroupShape& shape,
+                      const CostQuery& query);
+/** Parallel aggregated trees. */
+CostTerms PatTerms(const MachineProfile& profile, const GroupShape& shape, const CostQuery& query);
+CostTerms PairwiseTerms(const MachineProfile& profile,
+                        const GroupShape& shape,
+                        const CostQuery& query);
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_WHITE_BOX_VIEW_H */
