@@ -151,9 +151,31 @@ struct Listener
         maxQueue = std::max(maxQueue, bytes);
     }
 
-    void Pause(Time, bool paused)
+    void Pause(Time, uint32_t)
     {
-        pauses += paused ? 1 : 0;
+        ++pauses;
+    }
+
+    void Resume(Time, uint32_t)
+    {
+        ++resumes;
+    }
+
+    void Enqueue(Time, Ptr<const Packet>)
+    {
+        ++enqueued;
+    }
+
+    void Dequeue(Time, Ptr<const Packet>)
+    {
+        ++dequeued;
+    }
+
+    void Mark(Time, Ptr<const Packet> packet)
+    {
+        RoceHeader header;
+        packet->PeekHeader(header);
+        marks += header.congestion ? 1 : 0;
     }
 
     std::map<RocePacketKind, uint64_t> kinds;
@@ -162,6 +184,10 @@ struct Listener
     uint64_t dropped{0};
     uint64_t maxQueue{0};
     uint64_t pauses{0};
+    uint64_t resumes{0};
+    uint64_t enqueued{0};
+    uint64_t dequeued{0};
+    uint64_t marks{0};
 };
 
 TEST(RoceTrace, TellsAllAndChangesNothing)
@@ -186,6 +212,13 @@ TEST(RoceTrace, TellsAllAndChangesNothing)
                                           MakeCallback(&Listener::Queue, &listener));
             Config::ConnectWithoutContext(path + "Pause",
                                           MakeCallback(&Listener::Pause, &listener));
+            Config::ConnectWithoutContext(path + "Resume",
+                                          MakeCallback(&Listener::Resume, &listener));
+            Config::ConnectWithoutContext(path + "Enqueue",
+                                          MakeCallback(&Listener::Enqueue, &listener));
+            Config::ConnectWithoutContext(path + "Dequeue",
+                                          MakeCallback(&Listener::Dequeue, &listener));
+            Config::ConnectWithoutContext(path + "Mark", MakeCallback(&Listener::Mark, &listener));
         }
         for (uint32_t h = 1; h < 9; ++h)
         {
@@ -220,6 +253,11 @@ TEST(RoceTrace, TellsAllAndChangesNothing)
         EXPECT_EQ(listener.maxQueue, maxQueue);
         EXPECT_GT(totals.drops, 0u);
         EXPECT_GT(totals.pauses, 0u);
+        EXPECT_EQ(listener.resumes, listener.pauses);
+        EXPECT_GT(listener.enqueued, 0u);
+        EXPECT_EQ(listener.dequeued, listener.enqueued);
+        EXPECT_EQ(listener.marks, totals.ecnMarks);
+        EXPECT_GT(listener.marks, 0u);
         EXPECT_GT(kinds[RocePacketKind::NACK], 0u);
         EXPECT_GT(kinds[RocePacketKind::CNP], 0u);
     }

@@ -52,9 +52,26 @@ TypeId RocePort::GetTypeId()
                             "The data queue has changed to so many wire bytes.",
                             MakeTraceSourceAccessor(&RocePort::m_queueTrace),
                             "ns3::echo::RocePort::QueueTracedCallback")
+            .AddTraceSource("Enqueue",
+                            "A data packet has to wait in this port's queue.",
+                            MakeTraceSourceAccessor(&RocePort::m_enqueueTrace),
+                            "ns3::echo::RocePort::PacketTracedCallback")
+            .AddTraceSource(
+                "Dequeue",
+                "A data packet leaves the queue, to be sent next or lost with the link.",
+                MakeTraceSourceAccessor(&RocePort::m_dequeueTrace),
+                "ns3::echo::RocePort::PacketTracedCallback")
+            .AddTraceSource("Mark",
+                            "A data packet is marked with ECN at this port.",
+                            MakeTraceSourceAccessor(&RocePort::m_markTrace),
+                            "ns3::echo::RocePort::PacketTracedCallback")
             .AddTraceSource("Pause",
-                            "The data class is stopped (true) or restarted by the other end.",
+                            "The other end stops this traffic class.",
                             MakeTraceSourceAccessor(&RocePort::m_pauseTrace),
+                            "ns3::echo::RocePort::PauseTracedCallback")
+            .AddTraceSource("Resume",
+                            "The other end restarts this traffic class.",
+                            MakeTraceSourceAccessor(&RocePort::m_resumeTrace),
                             "ns3::echo::RocePort::PauseTracedCallback");
     return tid;
 }
@@ -65,7 +82,11 @@ RocePort::RocePort()
       m_receiveTrace(this),
       m_dropTrace(this),
       m_queueTrace(this),
-      m_pauseTrace(this)
+      m_enqueueTrace(this),
+      m_dequeueTrace(this),
+      m_markTrace(this),
+      m_pauseTrace(this),
+      m_resumeTrace(this)
 {
 }
 
@@ -80,9 +101,23 @@ void RocePort::Install(RoceDevice* device, RoceAgenda* agenda, uint32_t index, u
         m_peer->m_peerAgenda = agenda;
         m_peer->m_peerSlot = arrivalSlot;
     }
+    ChangeRate(m_rate);
+}
+
+void RocePort::ChangeRate(DataRate rate)
+{
+    m_rate = rate;
     const uint64_t bits = m_rate.GetBitRate();
     constexpr uint64_t BIT_PS = 8000000000000; // ps of a byte at 1 b/s
     m_psPerByte = BIT_PS % bits == 0 ? static_cast<int64_t>(BIT_PS / bits) : 0;
+    m_psOfByte = static_cast<double>(BIT_PS) / static_cast<double>(bits);
+    m_cachedBytes = 0;
+    m_cachedTime = 0;
+}
+
+void RocePort::SetClasses(const std::vector<TrafficClass>& classes, uint32_t quantum)
+{
+    m_classes = std::make_unique<ClassQueues>(classes, quantum);
 }
 
 void RocePort::Connect(RoceChannel* channel, RocePort* peer)
@@ -107,7 +142,7 @@ RocePacket* RocePort::Next(int64_t now)
     {
         return m_control.Pop();
     }
-    return m_waiting > 0 && !m_paused ? m_device->PullData(*this, now) : nullptr;
+    return GetEligible() != 0 ? m_device->PullData(*this, now) : nullptr;
 }
 
 void RocePort::OnTransmitDone(int64_t now)
@@ -127,6 +162,43 @@ void RocePort::OnTransmitDone(int64_t now)
     m_agenda->Set(m_index, RoceAgenda::NEVER);
 }
 
+RocePacket* RocePort::TakePause(uint32_t trafficClass)
+{
+    // Pause frames are at the front, one a class at most.
+    RocePacketQueue others;
+    RocePacket* found = nullptr;
+    while (!found && !m_control.IsEmpty() && m_control.Front()->kind >= RocePacketKind::PAUSE)
+    {
+        RocePacket* frame = m_control.Pop();
+        if (frame->trafficClass == trafficClass)
+        {
+            found = frame;
+        }
+        else
+        {
+            others.Push(frame);
+        }
+    }
+    while (!others.IsEmpty())
+    {
+        m_control.PushFront(others.Pop());
+    }
+    return found;
+}
+
+RocePacket* RocePort::PopClass()
+{
+    const uint32_t c = m_classes->scheduler.Pick(GetEligible());
+    RocePacket* packet = m_classes->queues[c].Pop();
+    m_classes->scheduler.Charge(c, packet->wireBytes);
+    m_classes->bytes[c] -= packet->wireBytes;
+    if (m_classes->queues[c].IsEmpty())
+    {
+        m_waitingClasses &= static_cast<uint8_t>(~(1u << c));
+    }
+    return packet;
+}
+
 RocePacket* RocePort::SendPause(RocePacket* packet, int64_t now)
 {
     if (!IsBusy(now))
@@ -134,9 +206,9 @@ RocePacket* RocePort::SendPause(RocePacket* packet, int64_t now)
         Start(packet, now);
         return nullptr;
     }
-    if (!m_control.IsEmpty() && m_control.Front()->kind >= RocePacketKind::PAUSE)
+    if (RocePacket* waiting = TakePause(packet->trafficClass))
     {
-        return m_control.Pop();
+        return waiting;
     }
     m_control.PushFront(packet);
     ArmOnce(now);
@@ -159,25 +231,69 @@ void RocePort::Wake(int64_t now)
     }
 }
 
-void RocePort::OnPause(bool pause, int64_t now)
+void RocePort::OnPause(bool pause, uint32_t trafficClass, int64_t now)
 {
-    NS_LOG_LOGIC((pause ? "XOFF" : "XON") << " at " << now << " ps");
+    NS_LOG_LOGIC((pause ? "XOFF" : "XON")
+                 << " of class " << trafficClass << " at " << now << " ps");
     if (pause)
     {
         ++m_statistics.pauses;
     }
-    if (pause == m_paused)
+    if (pause == IsPaused(trafficClass))
     {
         return;
     }
-    m_paused = pause;
-    m_pauseTrace(TimeStep(static_cast<uint64_t>(now)), pause);
+    const bool wasPaused = m_pausedClasses != 0;
+    m_pausedClasses ^= static_cast<uint8_t>(1u << trafficClass);
+    (pause ? m_pauseTrace : m_resumeTrace)(TimeStep(static_cast<uint64_t>(now)), trafficClass);
     if (pause)
     {
-        m_pausedSince = now;
+        m_pausedSince = wasPaused ? m_pausedSince : now;
         return;
     }
-    m_statistics.paused += now - m_pausedSince;
+    if (m_pausedClasses == 0)
+    {
+        m_statistics.paused += now - m_pausedSince;
+    }
+    Wake(now);
+}
+
+void RocePort::GoDown(int64_t now, RocePacketQueue& onWire, RocePacketQueue& waiting)
+{
+    while (!m_wire.IsEmpty())
+    {
+        onWire.Push(m_wire.Pop());
+    }
+    m_peerAgenda->Set(m_peerSlot, RoceAgenda::NEVER);
+    while (!m_control.IsEmpty())
+    {
+        waiting.Push(m_control.Pop());
+    }
+    if (m_pausedClasses != 0)
+    {
+        m_statistics.paused += now - m_pausedSince;
+        m_pausedClasses = 0;
+    }
+    while (m_queueBytes > 0)
+    {
+        waiting.Push(DequeueData(now));
+    }
+    // Busy for ever: nothing starts, and no test on the way of a packet is needed for that.
+    m_freeAtDown = std::min(m_freeAt, now);
+    m_freeAt = RoceAgenda::NEVER;
+    m_busy = true;
+    m_armed = true;
+    m_agenda->Set(m_index, RoceAgenda::NEVER);
+    m_up = false;
+}
+
+void RocePort::GoUp(int64_t now)
+{
+    m_up = true;
+    m_freeAt = now;
+    m_busy = false;
+    m_armed = false;
+    m_linkChange();
     Wake(now);
 }
 
@@ -187,6 +303,25 @@ void RocePort::SetTraced()
     if (m_peer)
     {
         m_peer->m_traced = true;
+    }
+}
+
+void RocePort::TraceQueue(const RocePortTrace<RocePort, Time, Ptr<const Packet>>& trace,
+                          const RocePacket& packet,
+                          int64_t now)
+{
+    m_queueTrace(TimeStep(static_cast<uint64_t>(now)), m_queueBytes);
+    if (!trace.IsEmpty())
+    {
+        trace(TimeStep(static_cast<uint64_t>(now)), MakeFrame(packet, *this));
+    }
+}
+
+void RocePort::TraceMark(const RocePacket& packet, int64_t now)
+{
+    if (!m_markTrace.IsEmpty())
+    {
+        m_markTrace(TimeStep(static_cast<uint64_t>(now)), MakeFrame(packet, *this));
     }
 }
 
@@ -228,7 +363,7 @@ void RocePort::CloseWindow(int64_t now)
 RocePortStatistics RocePort::GetStatistics(int64_t now) const
 {
     RocePortStatistics result = m_statistics;
-    if (m_paused)
+    if (m_pausedClasses != 0)
     {
         result.paused += now - m_pausedSince;
     }
@@ -278,7 +413,7 @@ uint16_t RocePort::GetMtu() const
 
 bool RocePort::IsLinkUp() const
 {
-    return m_peer != nullptr;
+    return m_peer != nullptr && m_up;
 }
 
 void RocePort::AddLinkChangeCallback(Callback<void> callback)
