@@ -82,13 +82,7 @@ class WaitGraph
         for (uint32_t p = 0; p < ingress.GetOwner()->GetPortCount(); ++p)
         {
             const RocePort& egress = ingress.GetOwner()->GetPort(p);
-            uint64_t bytes = 0;
-            egress.ForEachQueued([&](const RocePacket& packet) {
-                if (packet.ingress == ingress.GetIndex() && packet.trafficClass == trafficClass)
-                {
-                    bytes += packet.wireBytes;
-                }
-            });
+            const uint64_t bytes = egress.CountQueued(ingress.GetIndex(), trafficClass);
             if (bytes > 0)
             {
                 waits[p] = {&egress, bytes};

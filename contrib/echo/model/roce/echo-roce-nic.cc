@@ -122,7 +122,7 @@ bool RoceNic::Reconsider(QueuePair& queuePair, int64_t now)
 
 RocePacket* RoceNic::PullData(RocePort& port, int64_t now)
 {
-    const uint32_t trafficClass = port.PickClass();
+    const uint32_t trafficClass = port.HasClasses() ? port.PickClass() : 0;
     Round& round = RoundOf(port, trafficClass);
     while (round.count > 0 && !round.first->HasPacket())
     {
@@ -143,7 +143,10 @@ RocePacket* RoceNic::PullData(RocePort& port, int64_t now)
     RocePacket* packet = GetPool().Take();
     queuePair.MakePacket(*packet);
     packet->trafficClass = static_cast<uint8_t>(trafficClass);
-    port.ChargeClass(trafficClass, packet->wireBytes);
+    if (port.HasClasses())
+    {
+        port.ChargeClass(trafficClass, packet->wireBytes);
+    }
     if (m_canLose && !queuePair.timeoutSet)
     {
         queuePair.timeoutSet = true;

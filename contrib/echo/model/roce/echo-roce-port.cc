@@ -77,8 +77,7 @@ TypeId RocePort::GetTypeId()
 }
 
 RocePort::RocePort()
-    : m_address(Mac48Address::Allocate()),
-      m_transmitTrace(this),
+    : m_transmitTrace(this),
       m_receiveTrace(this),
       m_dropTrace(this),
       m_queueTrace(this),
@@ -115,6 +114,21 @@ void RocePort::ChangeRate(DataRate rate)
     m_cachedTime = 0;
 }
 
+uint32_t RocePort::PickClass()
+{
+    return m_classes->scheduler.Pick(GetEligible());
+}
+
+void RocePort::ChargeClass(uint32_t trafficClass, uint32_t bytes)
+{
+    m_classes->scheduler.Charge(trafficClass, bytes);
+}
+
+void RocePort::SetLossRate(double rate)
+{
+    m_lossRate = rate;
+}
+
 void RocePort::SetClasses(const std::vector<TrafficClass>& classes, uint32_t quantum)
 {
     m_classes = std::make_unique<ClassQueues>(classes, quantum);
@@ -122,7 +136,7 @@ void RocePort::SetClasses(const std::vector<TrafficClass>& classes, uint32_t qua
 
 void RocePort::Connect(RoceChannel* channel, RocePort* peer)
 {
-    m_channel = channel;
+    SetChannel(channel);
     m_peer = peer;
     m_delay = channel->GetDelay().GetPicoSeconds();
     m_peerAgenda = peer->m_agenda;
@@ -293,8 +307,28 @@ void RocePort::GoUp(int64_t now)
     m_freeAt = now;
     m_busy = false;
     m_armed = false;
-    m_linkChange();
+    NotifyLinkChange();
     Wake(now);
+}
+
+int64_t RocePort::GetBacklog(uint32_t trafficClass, int64_t now) const
+{
+    if (IsPaused(trafficClass) || !m_up)
+    {
+        return INT64_MAX / 2 + static_cast<int64_t>(m_queueBytes);
+    }
+    return std::max<int64_t>(m_freeAt - now, 0) +
+           static_cast<int64_t>(static_cast<double>(m_queueBytes) * m_psOfByte);
+}
+
+uint64_t RocePort::CountQueued(uint32_t ingress, uint32_t trafficClass) const
+{
+    uint64_t bytes = 0;
+    const RocePacketQueue& queue = m_classes ? m_classes->queues[trafficClass] : m_data;
+    queue.ForEach([&](const RocePacket& packet) {
+        bytes += packet.ingress == ingress ? packet.wireBytes : 0;
+    });
+    return bytes;
 }
 
 void RocePort::SetTraced()
@@ -306,10 +340,9 @@ void RocePort::SetTraced()
     }
 }
 
-void RocePort::TraceQueue(const RocePortTrace<RocePort, Time, Ptr<const Packet>>& trace,
-                          const RocePacket& packet,
-                          int64_t now)
+void RocePort::TraceQueue(bool enqueued, const RocePacket& packet, int64_t now)
 {
+    const auto& trace = enqueued ? m_enqueueTrace : m_dequeueTrace;
     m_queueTrace(TimeStep(static_cast<uint64_t>(now)), m_queueBytes);
     if (!trace.IsEmpty())
     {
@@ -375,130 +408,9 @@ RocePortStatistics RocePort::GetStatistics(int64_t now) const
     return result;
 }
 
-void RocePort::SetIfIndex(const uint32_t index)
-{
-    m_ifIndex = index;
-}
-
-uint32_t RocePort::GetIfIndex() const
-{
-    return m_ifIndex;
-}
-
-Ptr<Channel> RocePort::GetChannel() const
-{
-    return m_channel;
-}
-
-void RocePort::SetAddress(Address address)
-{
-    m_address = Mac48Address::ConvertFrom(address);
-}
-
-Address RocePort::GetAddress() const
-{
-    return m_address;
-}
-
-bool RocePort::SetMtu(const uint16_t mtu)
-{
-    m_mtu = mtu;
-    return true;
-}
-
-uint16_t RocePort::GetMtu() const
-{
-    return static_cast<uint16_t>(m_mtu);
-}
-
 bool RocePort::IsLinkUp() const
 {
     return m_peer != nullptr && m_up;
-}
-
-void RocePort::AddLinkChangeCallback(Callback<void> callback)
-{
-    m_linkChange.ConnectWithoutContext(callback);
-}
-
-bool RocePort::IsBroadcast() const
-{
-    return false;
-}
-
-Address RocePort::GetBroadcast() const
-{
-    return Mac48Address::GetBroadcast();
-}
-
-bool RocePort::IsMulticast() const
-{
-    return false;
-}
-
-Address RocePort::GetMulticast(Ipv4Address multicastGroup) const
-{
-    return Mac48Address::GetMulticast(multicastGroup);
-}
-
-Address RocePort::GetMulticast(Ipv6Address addr) const
-{
-    return Mac48Address::GetMulticast(addr);
-}
-
-bool RocePort::IsBridge() const
-{
-    return false;
-}
-
-bool RocePort::IsPointToPoint() const
-{
-    return true;
-}
-
-bool RocePort::Send(Ptr<Packet>, const Address&, uint16_t)
-{
-    return false;
-}
-
-bool RocePort::SendFrom(Ptr<Packet>, const Address&, const Address&, uint16_t)
-{
-    return false;
-}
-
-Ptr<Node> RocePort::GetNode() const
-{
-    return m_node;
-}
-
-void RocePort::SetNode(Ptr<Node> node)
-{
-    m_node = PeekPointer(node);
-}
-
-bool RocePort::NeedsArp() const
-{
-    return false;
-}
-
-void RocePort::SetReceiveCallback(ReceiveCallback)
-{
-}
-
-void RocePort::SetPromiscReceiveCallback(PromiscReceiveCallback)
-{
-}
-
-bool RocePort::SupportsSendFrom() const
-{
-    return false;
-}
-
-void RocePort::DoDispose()
-{
-    m_channel = nullptr;
-    m_node = nullptr;
-    NetDevice::DoDispose();
 }
 
 } // namespace echo

@@ -4,20 +4,17 @@
 
 #include "echo-roce-agenda.h"
 #include "echo-roce-channel.h"
+#include "echo-roce-net-device.h"
 #include "echo-roce-packet.h"
 #include "echo-roce-port-trace.h"
 #include "echo-traffic-class.h"
 
 #include "ns3/data-rate.h"
-#include "ns3/mac48-address.h"
-#include "ns3/net-device.h"
-#include "ns3/node.h"
 #include "ns3/traced-callback.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace ns3
@@ -26,6 +23,7 @@ namespace echo
 {
 
 class RoceDevice;
+
 /**
  * One end of a full-duplex Ethernet link: transmits packets one after the other and holds the
  * packets that are on the way to the other end.
@@ -36,14 +34,13 @@ class RoceDevice;
  * (RoceDevice::PullData): a switch queues packets here, a NIC makes them when their turn comes.
  *
  * With attribute `Lazy` the end of a transmission is an event only if something waits for it. The
- * plain port has one for each transmission, and a busy flag in place of comparing times; it is
- * kept as the oracle that the lazy port must equal to the picosecond.
+ * plain port, with an event each and a busy flag, is the oracle that the lazy one must equal.
  *
  * Users see an ns-3 NetDevice with trace sources; packets come from queue pairs, not from Send().
  * Traces give the time of what they tell, which is Simulator::Now() unless the device runs ahead
  * (PacketNetwork's RunAhead). Only for a trace is an ns3::Packet made, with all headers.
  */
-class RocePort : public NetDevice
+class RocePort : public RoceNetDevice
 {
   public:
     using PacketTracedCallback = void (*)(Time at, Ptr<const Packet> packet);
@@ -129,7 +126,7 @@ class RocePort : public NetDevice
         m_waitingClasses |= static_cast<uint8_t>(1u << c);
         if (m_traced)
         {
-            TraceQueue(m_enqueueTrace, *packet, now);
+            TraceQueue(true, *packet, now);
         }
         if (!IsPaused(c))
         {
@@ -148,7 +145,7 @@ class RocePort : public NetDevice
         }
         if (m_traced)
         {
-            TraceQueue(m_dequeueTrace, *packet, now);
+            TraceQueue(false, *packet, now);
         }
         return packet;
     }
@@ -159,20 +156,16 @@ class RocePort : public NetDevice
         return m_waitingClasses & ~uint32_t{m_pausedClasses};
     }
 
-    /** NICs: @return the class whose turn it is; something that may be sent waits */
-    uint32_t PickClass()
+    bool HasClasses() const
     {
-        return m_classes ? m_classes->scheduler.Pick(GetEligible()) : 0;
+        return m_classes != nullptr;
     }
 
-    /** NICs: a packet of a class was made. */
-    void ChargeClass(uint32_t trafficClass, uint32_t bytes)
-    {
-        if (m_classes)
-        {
-            m_classes->scheduler.Charge(trafficClass, bytes);
-        }
-    }
+    /** NICs with classes: @return the class whose turn it is; something that may be sent waits */
+    uint32_t PickClass();
+
+    /** NICs with classes: a packet was made. */
+    void ChargeClass(uint32_t trafficClass, uint32_t bytes);
 
     /** Something may wait for this port: starts it if the port is idle. */
     void Wake(int64_t now);
@@ -194,10 +187,8 @@ class RocePort : public NetDevice
     // Failures.
 
     /**
-     * The link is cut: what waits here and what is on the wire to the other end is lost, and
-     * nothing starts until it is whole again.
-     * @param[out] onWire gets packets that had left
-     * @param[out] waiting gets packets that had not
+     * The link is cut: nothing starts until it is whole again, and packets that had left (@p
+     * onWire) or not (@p waiting) are lost.
      */
     void GoDown(int64_t now, RocePacketQueue& onWire, RocePacketQueue& waiting);
     /** The link is whole again. */
@@ -216,10 +207,7 @@ class RocePort : public NetDevice
         return m_lossRate;
     }
 
-    void SetLossRate(double rate)
-    {
-        m_lossRate = rate;
-    }
+    void SetLossRate(double rate);
 
     /** @return when the present transmission ends or the last one ended */
     int64_t GetFreeAt() const
@@ -227,7 +215,6 @@ class RocePort : public NetDevice
         return m_up ? m_freeAt : m_freeAtDown;
     }
 
-    /** @return data bytes queued, of all classes */
     uint64_t GetQueueBytes() const
     {
         return m_queueBytes;
@@ -239,27 +226,10 @@ class RocePort : public NetDevice
         return m_classes ? m_classes->bytes[trafficClass] : m_queueBytes;
     }
 
-    /** @return ps until all data queued here will have left, or a time after all such if paused */
-    int64_t GetBacklog(uint32_t trafficClass, int64_t now) const
-    {
-        if (IsPaused(trafficClass) || !m_up)
-        {
-            return INT64_MAX / 2 + static_cast<int64_t>(m_queueBytes);
-        }
-        return std::max<int64_t>(m_freeAt - now, 0) +
-               static_cast<int64_t>(static_cast<double>(m_queueBytes) * m_psOfByte);
-    }
-
-    /** Walks over the data packets queued. */
-    template <typename Visitor>
-    void ForEachQueued(const Visitor& visit) const
-    {
-        m_data.ForEach(visit);
-        for (uint32_t c = 0; m_classes && c < TrafficClass::MOST; ++c)
-        {
-            m_classes->queues[c].ForEach(visit);
-        }
-    }
+    /** @return ps until all data queued here will have left; a far time if it is paused or down */
+    int64_t GetBacklog(uint32_t trafficClass, int64_t now) const;
+    /** @return data bytes of a class queued that came in by a port of this number */
+    uint64_t CountQueued(uint32_t ingress, uint32_t trafficClass) const;
 
     /** @return ps: start of the present pause */
     int64_t GetPausedSince() const
@@ -359,40 +329,7 @@ class RocePort : public NetDevice
     /** @return counters, with the present pause and window closed at @p now */
     RocePortStatistics GetStatistics(int64_t now) const;
 
-    // ns-3's NetDevice.
-
-    void SetIfIndex(const uint32_t index) override;
-    uint32_t GetIfIndex() const override;
-    Ptr<Channel> GetChannel() const override;
-    void SetAddress(Address address) override;
-    Address GetAddress() const override;
-    bool SetMtu(const uint16_t mtu) override;
-    uint16_t GetMtu() const override;
     bool IsLinkUp() const override;
-    void AddLinkChangeCallback(Callback<void> callback) override;
-    bool IsBroadcast() const override;
-    Address GetBroadcast() const override;
-    bool IsMulticast() const override;
-    Address GetMulticast(Ipv4Address multicastGroup) const override;
-    Address GetMulticast(Ipv6Address addr) const override;
-    bool IsBridge() const override;
-    bool IsPointToPoint() const override;
-    /** @return false: data leaves by queue pairs only */
-    bool Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber) override;
-    /** @return false, as Send */
-    bool SendFrom(Ptr<Packet> packet,
-                  const Address& source,
-                  const Address& dest,
-                  uint16_t protocolNumber) override;
-    Ptr<Node> GetNode() const override;
-    void SetNode(Ptr<Node> node) override;
-    bool NeedsArp() const override;
-    void SetReceiveCallback(ReceiveCallback cb) override;
-    void SetPromiscReceiveCallback(PromiscReceiveCallback cb) override;
-    bool SupportsSendFrom() const override;
-
-  protected:
-    void DoDispose() override;
 
   private:
     static constexpr int WINDOW_SHIFT = 26; //!< 2^26 ps
@@ -454,9 +391,7 @@ class RocePort : public NetDevice
     /** @return the waiting pause frame of a class, taken out; or null */
     RocePacket* TakePause(uint32_t trafficClass);
     void CloseWindow(int64_t now);
-    void TraceQueue(const RocePortTrace<RocePort, Time, Ptr<const Packet>>& trace,
-                    const RocePacket& packet,
-                    int64_t now);
+    void TraceQueue(bool enqueued, const RocePacket& packet, int64_t now);
     void TraceMark(const RocePacket& packet, int64_t now);
     void TraceTransmit(const RocePacket& packet, int64_t now);
     void TraceArrival(const RocePacket& packet, int64_t now);
@@ -489,21 +424,15 @@ class RocePort : public NetDevice
     RocePort* m_peer{nullptr};              //!< other end
 
     // Cold.
-    uint32_t m_arrivalSlot{0};       //!< slot of arrivals at this port
-    uint32_t m_cachedBytes{0};       //!< last size timed at a rate without whole ps a byte
-    int64_t m_cachedTime{0};         //!< its time
-    int64_t m_pausedSince{0};        //!< start of the present pause
-    bool m_up{true};                 //!< the link is whole
-    int64_t m_freeAtDown{0};         //!< m_freeAt of before the link was cut
-    double m_lossRate{0};            //!< chance of loss on the link
-    double m_psOfByte{0};            //!< as m_psPerByte, whole or not
-    DataRate m_rate;                 //!< attribute DataRate
-    uint32_t m_mtu{4096};            //!< for NetDevice
-    uint32_t m_ifIndex{0};           //!< for NetDevice
-    Mac48Address m_address;          //!< for NetDevice
-    RoceChannel* m_channel{nullptr}; //!< the link (it holds the ports)
-    Node* m_node{nullptr};           //!< ns-3's node (it holds the ports)
-    TracedCallback<> m_linkChange;   //!< for NetDevice
+    uint32_t m_arrivalSlot{0}; //!< slot of arrivals at this port
+    uint32_t m_cachedBytes{0}; //!< last size timed at a rate without whole ps a byte
+    int64_t m_cachedTime{0};   //!< its time
+    int64_t m_pausedSince{0};  //!< start of the present pause
+    bool m_up{true};           //!< the link is whole
+    int64_t m_freeAtDown{0};   //!< m_freeAt of before the link was cut
+    double m_lossRate{0};      //!< chance of loss on the link
+    double m_psOfByte{0};      //!< as m_psPerByte, whole or not
+    DataRate m_rate;           //!< attribute DataRate
 
     RocePortTrace<RocePort, Time, Ptr<const Packet>> m_transmitTrace; //!< "Transmit"
     RocePortTrace<RocePort, Time, Ptr<const Packet>> m_receiveTrace;  //!< "Receive"
