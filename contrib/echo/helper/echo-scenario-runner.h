@@ -54,6 +54,7 @@ class ScenarioRunner
                       Ptr<FidelityPolicy> policy,
                       RecordSink& sink,
                       const std::function<void(Ptr<CollectiveBackend>)>& inspect);
+    void WarnOfLoadBalancing();
     RunRecord RunWithContentionPolicy(const SinkMaker& makeSink);
     Fidelity ChooseContendedFidelity(uint64_t packetHops);
 
