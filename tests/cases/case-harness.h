@@ -2,6 +2,7 @@
 #ifndef ECHO_CASE_HARNESS_H
 #define ECHO_CASE_HARNESS_H
 
+#include "ns3/config.h"
 #include "ns3/echo-error.h"
 #include "ns3/echo-scenario-reader.h"
 #include "ns3/echo-scenario-runner.h"
@@ -71,6 +72,7 @@ struct CapturedRun : public RecordSink
 /** Runs a scenario given as text; relative paths start in the scenarios folder. */
 inline CapturedRun RunText(const std::string& yaml, const ScenarioOverrides& overrides = {})
 {
+    Config::Reset(); // attributes that an earlier scenario set
     CapturedRun result;
     const std::string name = std::string(ECHO_SOURCE_DIR) + "/scenarios/text.yaml";
     try

@@ -149,11 +149,14 @@ class TestNetwork
 {
   public:
     using Attributes = std::map<std::string, std::string>;
+    using Events = std::vector<LinkEvent>;
 
     /** @param attributes of PacketNetwork; of other types by full path through SetDefault */
     explicit TestNetwork(const TestFabric& fabric,
                          const Attributes& attributes = {},
-                         const std::string& scheduler = "ns3::MapScheduler")
+                         const std::string& scheduler = "ns3::MapScheduler",
+                         const Events& events = {},
+                         const std::vector<TrafficClass>& classes = {TrafficClass{}})
         : m_fabric(fabric)
     {
         ObjectFactory schedulerFactory;
@@ -166,6 +169,8 @@ class TestNetwork
         {
             m_network->SetAttribute(name, StringValue(value));
         }
+        m_network->SetLinkEvents(events);
+        m_network->SetTrafficClasses(classes);
         m_network->Prepare(router, &m_sink);
     }
 
@@ -182,13 +187,15 @@ class TestNetwork
               uint32_t to,
               uint64_t bytes,
               uint64_t label = 0,
-              NetworkModel::DeliveredCallback delivered = nullptr)
+              NetworkModel::DeliveredCallback delivered = nullptr,
+              uint8_t trafficClass = 0)
     {
         Message message;
         message.source = m_fabric.nics[from];
         message.destination = m_fabric.nics[to];
         message.bytes = bytes;
         message.label = label;
+        message.trafficClass = trafficClass;
         m_network->Send(message, std::move(delivered));
     }
 

@@ -134,6 +134,40 @@ TEST_F(RoceFlowControlTest, HeadroomHoldsWhatComesAfterAPause)
     }
 }
 
+TEST_F(RoceFlowControlTest, NoIncastLosesAPacketOrBeatsTheLink)
+{
+    // N to 1, up to 256, with the default buffer and with one that headrooms nearly fill.
+    for (const uint32_t senders : {2u, 16u, 64u, 256u})
+    {
+        for (const char* alpha : {"0.03125", "0.125", "8"})
+        {
+            const uint64_t headroom = SwitchBuffer::ComputeHeadroom(50000, 4178, 84); // 1 us
+            const uint64_t least = (senders + 1) * headroom + 100000;
+            for (const uint64_t buffer : {uint64_t{0}, least})
+            {
+                Config::SetDefault("ns3::echo::RoceSwitch::BufferBytes", UintegerValue(buffer));
+                Config::SetDefault("ns3::echo::RoceSwitch::PfcAlpha", StringValue(alpha));
+                TestNetwork network(MakeStar(senders + 1, "400Gb/s", MicroSeconds(1)));
+                const uint64_t bytes = 33554432 / senders;
+                const Time end = RunIncast(network, bytes);
+                const NetworkTotals totals = network.Get().GetTotals();
+                EXPECT_EQ(totals.drops, 0u) << senders << " alpha " << alpha;
+                EXPECT_EQ(totals.liveFlows, 0u);
+                EXPECT_GE(end, TxTime(senders * bytes, DataRate("400Gb/s")));
+                if (buffer == 0)
+                {
+                    // The last link is never idle: payload, headers, the latency of two links.
+                    EXPECT_LE(
+                        end,
+                        TxTime(senders * bytes * (4096 + HEADERS) / 4096, DataRate("400Gb/s")) +
+                            MicroSeconds(4))
+                        << senders << " alpha " << alpha;
+                }
+            }
+        }
+    }
+}
+
 TEST_F(RoceFlowControlTest, PausesSpreadOverSwitchesWithoutLoss)
 {
     // Incast over a k = 4 fat tree: pauses go from the last leaf back to the NICs.

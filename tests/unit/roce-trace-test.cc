@@ -5,6 +5,7 @@
 
 #include "ns3/config.h"
 #include "ns3/echo-roce-header.h"
+#include "ns3/echo-roce-pcap-helper.h"
 #include "ns3/echo-roce-switch.h"
 
 #include <gmock/gmock.h>
@@ -136,6 +137,13 @@ struct Listener
         EXPECT_GE(at, Simulator::Now()); // switches run ahead
     }
 
+    void Count(Time, Ptr<const Packet> packet)
+    {
+        RoceHeader header;
+        packet->PeekHeader(header);
+        ++kinds[header.kind];
+    }
+
     void Receive(Time, Ptr<const Packet>)
     {
         ++received;
@@ -151,9 +159,31 @@ struct Listener
         maxQueue = std::max(maxQueue, bytes);
     }
 
-    void Pause(Time, bool paused)
+    void Pause(Time, uint32_t)
     {
-        pauses += paused ? 1 : 0;
+        ++pauses;
+    }
+
+    void Resume(Time, uint32_t)
+    {
+        ++resumes;
+    }
+
+    void Enqueue(Time, Ptr<const Packet>)
+    {
+        ++enqueued;
+    }
+
+    void Dequeue(Time, Ptr<const Packet>)
+    {
+        ++dequeued;
+    }
+
+    void Mark(Time, Ptr<const Packet> packet)
+    {
+        RoceHeader header;
+        packet->PeekHeader(header);
+        marks += header.congestion ? 1 : 0;
     }
 
     std::map<RocePacketKind, uint64_t> kinds;
@@ -162,6 +192,10 @@ struct Listener
     uint64_t dropped{0};
     uint64_t maxQueue{0};
     uint64_t pauses{0};
+    uint64_t resumes{0};
+    uint64_t enqueued{0};
+    uint64_t dequeued{0};
+    uint64_t marks{0};
 };
 
 TEST(RoceTrace, TellsAllAndChangesNothing)
@@ -186,6 +220,13 @@ TEST(RoceTrace, TellsAllAndChangesNothing)
                                           MakeCallback(&Listener::Queue, &listener));
             Config::ConnectWithoutContext(path + "Pause",
                                           MakeCallback(&Listener::Pause, &listener));
+            Config::ConnectWithoutContext(path + "Resume",
+                                          MakeCallback(&Listener::Resume, &listener));
+            Config::ConnectWithoutContext(path + "Enqueue",
+                                          MakeCallback(&Listener::Enqueue, &listener));
+            Config::ConnectWithoutContext(path + "Dequeue",
+                                          MakeCallback(&Listener::Dequeue, &listener));
+            Config::ConnectWithoutContext(path + "Mark", MakeCallback(&Listener::Mark, &listener));
         }
         for (uint32_t h = 1; h < 9; ++h)
         {
@@ -220,11 +261,97 @@ TEST(RoceTrace, TellsAllAndChangesNothing)
         EXPECT_EQ(listener.maxQueue, maxQueue);
         EXPECT_GT(totals.drops, 0u);
         EXPECT_GT(totals.pauses, 0u);
+        EXPECT_EQ(listener.resumes, listener.pauses);
+        EXPECT_GT(listener.enqueued, 0u);
+        EXPECT_EQ(listener.dequeued, listener.enqueued);
+        EXPECT_EQ(listener.marks, totals.ecnMarks);
+        EXPECT_GT(listener.marks, 0u);
         EXPECT_GT(kinds[RocePacketKind::NACK], 0u);
         EXPECT_GT(kinds[RocePacketKind::CNP], 0u);
     }
     EXPECT_EQ(ends[0], ends[1]);
     Config::Reset();
+}
+
+/** @return lines that a command prints */
+std::vector<std::string> LinesOf(const std::string& command)
+{
+    std::vector<std::string> lines;
+    FILE* pipe = popen(command.c_str(), "r");
+    char line[1024];
+    while (pipe && std::fgets(line, sizeof(line), pipe))
+    {
+        lines.emplace_back(line);
+        lines.back().pop_back();
+    }
+    if (pipe)
+    {
+        pclose(pipe);
+    }
+    return lines;
+}
+
+TEST(RocePcap, OpensInTsharkAsRoce)
+{
+    if (LinesOf("command -v tshark").empty())
+    {
+        GTEST_SKIP() << "no tshark";
+    }
+    Config::SetDefault("ns3::echo::RoceSwitch::BufferBytes", StringValue("700000"));
+    Config::SetDefault("ns3::echo::RoceSwitch::EcnKmin", StringValue("10000"));
+    const std::string file = testing::TempDir() + "echo-roce-test.pcap";
+    std::map<std::string, uint64_t> expected;
+    {
+        TestNetwork network(MakeStar(9, "100Gb/s", MicroSeconds(1)),
+                            {{"CongestionControl", "ns3::echo::Dcqcn"}, {"LossRate", "0.01"}});
+        const DeviceId nic = network.Fabric().nics[1];
+        const Ptr<RocePort> port =
+            network.Get().GetPort(network.Fabric().topology->GetPorts(nic).back());
+        RocePcapHelper().EnablePcap(file, port, true, true);
+        Listener listener;
+        port->TraceConnectWithoutContext("Transmit", MakeCallback(&Listener::Transmit, &listener));
+        port->TraceConnectWithoutContext("Receive", MakeCallback(&Listener::Count, &listener));
+        for (uint32_t h = 1; h < 9; ++h)
+        {
+            network.Send(h, 0, 500000);
+        }
+        network.Run();
+        auto& kinds = listener.kinds;
+        expected = {{"data", kinds[RocePacketKind::DATA]},
+                    {"17", kinds[RocePacketKind::ACK] + kinds[RocePacketKind::NACK]},
+                    {"129", kinds[RocePacketKind::CNP]},
+                    {"pause", kinds[RocePacketKind::PAUSE] + kinds[RocePacketKind::RESUME]}};
+    }
+    Config::Reset();
+    std::map<std::string, uint64_t> found;
+    for (const std::string& line : LinesOf(
+             "tshark -n -r '" + file +
+             "' -T fields -E separator=/s -e frame.protocols -e infiniband.bth.opcode 2>/dev/null"))
+    {
+        const size_t space = line.find(' ');
+        const std::string protocols = line.substr(0, space);
+        const std::string opcode = space == std::string::npos ? "" : line.substr(space + 1);
+        if (protocols.find("infiniband") == std::string::npos)
+        {
+            EXPECT_THAT(protocols, HasSubstr("macc"));
+            ++found["pause"];
+        }
+        else if (opcode == "17" || opcode == "129")
+        {
+            ++found[opcode];
+        }
+        else
+        {
+            ++found["data"];
+        }
+    }
+    EXPECT_EQ(found, expected);
+    EXPECT_GT(expected["data"], 122u);
+    EXPECT_GT(expected["17"], 0u);
+    EXPECT_GT(expected["129"], 0u);
+    EXPECT_GT(expected["pause"], 0u);
+    EXPECT_EQ(LinesOf("tshark -n -r '" + file + "' -Y _ws.malformed 2>/dev/null").size(), 0u);
+    std::remove(file.c_str());
 }
 
 TEST(RocePort, IsANetDeviceOnANode)

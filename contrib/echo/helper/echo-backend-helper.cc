@@ -19,6 +19,9 @@
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
+#include <map>
+#include <utility>
+
 namespace ns3
 {
 namespace echo
@@ -41,6 +44,55 @@ std::string CongestionControlType(const std::string& name)
     throw InputError({"", 0, "congestion control"}, "'" + name + "'", "dcqcn or none");
 }
 
+/** @return the TypeId of a load balancing as scenarios name it */
+std::string LoadBalancingType(const std::string& name)
+{
+    static const std::map<std::string, std::string> TYPES{
+        {"ecmp", "ns3::echo::EcmpPathChoice"},
+        {"static", "ns3::echo::StaticPathChoice"},
+        {"spray", "ns3::echo::SprayBalancer"},
+        {"flowlet", "ns3::echo::FlowletBalancer"},
+        {"adaptive", "ns3::echo::AdaptiveBalancer"},
+    };
+    const auto found = TYPES.find(name);
+    return found == TYPES.end() ? name : found->second;
+}
+
+/** @return true if the type chooses a way once for each flow */
+bool IsPathChoice(const std::string& type)
+{
+    TypeId tid;
+    return TypeId::LookupByNameFailSafe(type, &tid) && tid.IsChildOf(PathChoice::GetTypeId());
+}
+
+std::vector<TrafficClass> ClassesOf(const NetworkSettings& settings)
+{
+    std::vector<TrafficClass> classes;
+    for (const TrafficClassSettings& settingsOfOne : settings.classes)
+    {
+        classes.push_back({settingsOfOne.strict, settingsOfOne.weight});
+    }
+    return classes.empty() ? std::vector<TrafficClass>(1) : classes;
+}
+
+/** @return class by kind of group; what no class names is of the last */
+std::map<GroupKind, uint8_t> ClassOfGroups(const NetworkSettings& settings)
+{
+    std::map<GroupKind, uint8_t> result;
+    for (uint8_t kind = 0; !settings.classes.empty() && kind <= uint8_t(GroupKind::OTHER); ++kind)
+    {
+        result[static_cast<GroupKind>(kind)] = static_cast<uint8_t>(settings.classes.size() - 1);
+    }
+    for (size_t c = 0; c < settings.classes.size(); ++c)
+    {
+        for (const GroupKind kind : settings.classes[c].groups)
+        {
+            result[kind] = static_cast<uint8_t>(c);
+        }
+    }
+    return result;
+}
+
 CollectiveChoice ChoiceOf(const CollectiveSettings& settings)
 {
     CollectiveChoice choice;
@@ -60,6 +112,11 @@ EchoBackendHelper::EchoBackendHelper(const Cluster& cluster,
 {
     m_router = CreateObject<ShortestPathRouter>();
     m_router->SetAttribute("Seed", UintegerValue(settings.seed));
+    if (const std::string type = LoadBalancingType(settings.network.loadBalancing);
+        IsPathChoice(type))
+    {
+        m_router->SetAttribute("PathChoice", StringValue(type));
+    }
     m_router->Prepare(cluster.topology);
 
     Ptr<CollectiveSelector> selector;
@@ -90,17 +147,30 @@ EchoBackendHelper::EchoBackendHelper(const Cluster& cluster,
     m_selector = chosen;
 }
 
+Ptr<NetworkModel> EchoBackendHelper::CreatePacketNetwork() const
+{
+    const NetworkSettings& settings = m_settings.network;
+    Ptr<PacketNetwork> network = CreateObject<PacketNetwork>();
+    network->SetAttribute("Mtu", UintegerValue(settings.mtuBytes));
+    network->SetAttribute("Lossless", BooleanValue(settings.pfc));
+    network->SetAttribute("CongestionControl",
+                          StringValue(CongestionControlType(settings.congestionControl)));
+    network->SetAttribute("RerouteDelay", TimeValue(settings.rerouteDelay));
+    if (const std::string type = LoadBalancingType(settings.loadBalancing); !IsPathChoice(type))
+    {
+        network->SetAttribute("LoadBalancer", StringValue(type));
+    }
+    network->SetTrafficClasses(ClassesOf(settings));
+    network->SetLinkEvents(m_settings.failures);
+    return network;
+}
+
 Ptr<NetworkModel> EchoBackendHelper::CreateNetwork(Fidelity fidelity, RecordSink* sink)
 {
     Ptr<NetworkModel> network;
     if (fidelity == Fidelity::PACKET)
     {
-        network = CreateObject<PacketNetwork>();
-        network->SetAttribute("Mtu", UintegerValue(m_settings.network.mtuBytes));
-        network->SetAttribute("Lossless", BooleanValue(m_settings.network.pfc));
-        network->SetAttribute(
-            "CongestionControl",
-            StringValue(CongestionControlType(m_settings.network.congestionControl)));
+        network = CreatePacketNetwork();
     }
     else
     {
@@ -119,6 +189,7 @@ Ptr<ScheduledBackend> EchoBackendHelper::CreateScheduled(Fidelity fidelity, Reco
     Ptr<NetworkModel> interHost =
         fidelity == Fidelity::FLOW ? intraHost : CreateNetwork(fidelity, sink);
     backend->SetNetworks(intraHost, interHost);
+    backend->SetTrafficClasses(ClassOfGroups(m_settings.network));
     return backend;
 }
 
@@ -177,6 +248,31 @@ Ptr<CollectiveBackend> EchoBackendHelper::Create(Fidelity fidelity,
     }
     backend->Prepare(m_placement, m_selector, sink);
     return backend;
+}
+
+void EchoBackendHelper::StartBackground(std::function<bool()> isWanted)
+{
+    // The model between hosts is made last.
+    constexpr int64_t FIRST_STREAM = 900000;
+    for (const TrafficSpec& spec : m_settings.background)
+    {
+        m_background.push_back(CreateObject<BackgroundTraffic>());
+        m_background.back()->Start(m_networks.back(),
+                                   m_router->GetTopology(),
+                                   spec,
+                                   FIRST_STREAM + static_cast<int64_t>(m_background.size()),
+                                   isWanted);
+    }
+}
+
+std::string EchoBackendHelper::DescribeTrouble() const
+{
+    std::string text;
+    for (const auto& network : m_networks)
+    {
+        text += network->DescribeTrouble();
+    }
+    return text;
 }
 
 NetworkTotals EchoBackendHelper::GetTotals() const

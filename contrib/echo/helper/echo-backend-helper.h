@@ -2,6 +2,7 @@
 #ifndef ECHO_BACKEND_HELPER_H
 #define ECHO_BACKEND_HELPER_H
 
+#include "ns3/echo-background-traffic.h"
 #include "ns3/echo-cluster.h"
 #include "ns3/echo-collective-backend.h"
 #include "ns3/echo-cost-model.h"
@@ -10,6 +11,7 @@
 #include "ns3/echo-scenario.h"
 #include "ns3/echo-scheduled-backend.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,8 @@ struct BackendSettings
     std::string profile; //!< estimator profile file; empty: derived from link rates and delays
     CollectiveSettings collective;
     NetworkSettings network;
+    std::vector<LinkEvent> failures;     //!< packet fidelity only
+    std::vector<TrafficSpec> background; //!< packet and flow fidelity only
 };
 
 /**
@@ -44,6 +48,12 @@ class EchoBackendHelper
      * @param sink gets collectives and flows; may be null; outlives the back end
      */
     Ptr<CollectiveBackend> Create(Fidelity fidelity, Ptr<FidelityPolicy> policy, RecordSink* sink);
+
+    /** Starts the settings' background traffic; after Create. @p isWanted as BackgroundTraffic */
+    void StartBackground(std::function<bool()> isWanted);
+
+    /** @return what the models of the network know of why messages did not arrive, in lines */
+    std::string DescribeTrouble() const;
 
     /** @return sums over the models of the network made so far */
     NetworkTotals GetTotals() const;
@@ -66,14 +76,16 @@ class EchoBackendHelper
   private:
     Ptr<ScheduledBackend> CreateScheduled(Fidelity fidelity, RecordSink* sink);
     Ptr<NetworkModel> CreateNetwork(Fidelity fidelity, RecordSink* sink);
+    Ptr<NetworkModel> CreatePacketNetwork() const;
 
-    PlacementPtr m_placement;                  //!< ranks on GPUs
-    BackendSettings m_settings;                //!< as given
-    Ptr<Router> m_router;                      //!< shared by all models
-    Ptr<CostModel> m_costModel;                //!< calibrated or derived
-    Ptr<CostModel> m_networkCost;              //!< what the network alone takes
-    Ptr<CollectiveSelector> m_selector;        //!< one choice for all fidelities
-    std::vector<Ptr<NetworkModel>> m_networks; //!< made so far
+    PlacementPtr m_placement;                         //!< ranks on GPUs
+    BackendSettings m_settings;                       //!< as given
+    Ptr<Router> m_router;                             //!< shared by all models
+    Ptr<CostModel> m_costModel;                       //!< calibrated or derived
+    Ptr<CostModel> m_networkCost;                     //!< what the network alone takes
+    Ptr<CollectiveSelector> m_selector;               //!< one choice for all fidelities
+    std::vector<Ptr<NetworkModel>> m_networks;        //!< made so far
+    std::vector<Ptr<BackgroundTraffic>> m_background; //!< started
 };
 
 } // namespace echo

@@ -119,7 +119,7 @@ ExperimentResult CollectiveExperiment::Run(const CollectiveSpec& spec,
         {
             unfinished += "\n  " + line;
         }
-        throw StallError("the communication did not end:" + unfinished);
+        throw StallError(helper.DescribeTrouble() + "the communication did not end:" + unfinished);
     }
     ExperimentResult& result = sink.result;
     const Time duration = result.GetDuration();

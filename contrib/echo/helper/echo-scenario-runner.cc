@@ -176,10 +176,22 @@ ScenarioRunner::ScenarioRunner(Scenario scenario) : m_scenario(std::move(scenari
     m_warnings = health.GetWarnings();
     m_warnings.insert(m_warnings.end(), m_scenario.warnings.begin(), m_scenario.warnings.end());
     m_compute = MakeComputeModel(m_scenario, m_warnings);
+    WarnOfLoadBalancing();
     if (!m_scenario.measuredTransfers.empty())
     {
         m_warnings.push_back("communication takes its recorded times (measured-transfer): this "
                              "checks the replay and predicts nothing");
+    }
+}
+
+void ScenarioRunner::WarnOfLoadBalancing()
+{
+    const std::string& name = m_scenario.network.loadBalancing;
+    if (m_scenario.fidelity != Fidelity::PACKET && name != "ecmp" && name != "static")
+    {
+        m_warnings.push_back("load balancing '" + name +
+                             "' chooses ways for packets: what is not simulated as packets takes "
+                             "the ways of ecmp");
     }
 }
 
@@ -211,11 +223,12 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
     }
     job->Prepare(m_scenario.workload, backend, m_compute, slowdown, &observed);
     job->Start();
+    helper.StartBackground([&job] { return !job->IsFinished(); });
     SimulatorGuard::Run();
 
     if (!job->IsFinished())
     {
-        throw StallError(job->DescribeStall());
+        throw StallError(helper.DescribeTrouble() + job->DescribeStall());
     }
     RunRecord run;
     run.scenario = m_scenario.name;

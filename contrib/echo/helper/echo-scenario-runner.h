@@ -57,6 +57,7 @@ class ScenarioRunner
                       RecordSink& sink,
                       const BackendHook& prepared,
                       const BackendHook& finished);
+    void WarnOfLoadBalancing();
     RunRecord RunWithContentionPolicy(const SinkMaker& makeSink);
     Fidelity ChooseContendedFidelity(uint64_t packetHops);
 

@@ -46,6 +46,8 @@ BackendSettings MakeBackendSettings(const Scenario& scenario)
     settings.profile = scenario.profile;
     settings.collective = scenario.collective;
     settings.network = scenario.network;
+    settings.failures = scenario.failures;
+    settings.background = scenario.background;
     return settings;
 }
 

@@ -3,6 +3,7 @@
 
 #include "echo-attribute-reader.h"
 #include "echo-cluster-reader.h"
+#include "echo-fabric-settings-reader.h"
 #include "echo-foreign-topology.h"
 #include "echo-generator-reader.h"
 #include "echo-graph-reader.h"
@@ -77,6 +78,7 @@ NetworkSettings ReadNetwork(const YamlNode& node)
     settings.congestionControl =
         OneOf(node, "congestion_control", settings.congestionControl, {"none", "dcqcn"});
     settings.pfc = node.GetBool("pfc", settings.pfc);
+    ReadFabricSettings(node, settings);
     node.RefuseUnknownKeys();
     return settings;
 }
@@ -314,6 +316,33 @@ void ApplyOverrides(YamlNode& root, const ScenarioOverrides& overrides)
     }
 }
 
+/** @throws InputError if the fidelity cannot show them */
+void ReadFailuresAndBackground(const YamlNode& root, Scenario& scenario)
+{
+    const Topology& topology = *scenario.cluster.topology;
+    const std::string fidelity = ToString(scenario.fidelity);
+    if (root.Has("failures"))
+    {
+        const YamlNode node = root.Get("failures");
+        scenario.failures = ReadFailures(node, topology);
+        if (!scenario.failures.empty() && scenario.fidelity != Fidelity::PACKET)
+        {
+            node.Fail("failures with fidelity " + fidelity, "fidelity: packet");
+        }
+    }
+    if (root.Has("background"))
+    {
+        const YamlNode node = root.Get("background");
+        scenario.background =
+            ReadBackground(node, topology, std::max<size_t>(scenario.network.classes.size(), 1));
+        if (!scenario.background.empty() && scenario.fidelity != Fidelity::PACKET &&
+            scenario.fidelity != Fidelity::FLOW)
+        {
+            node.Fail("background traffic with fidelity " + fidelity, "fidelity: packet or flow");
+        }
+    }
+}
+
 } // namespace
 
 Scenario ReadScenario(const std::string& path, const ScenarioOverrides& overrides)
@@ -361,6 +390,7 @@ Scenario ReadScenario(YamlNode root, const ScenarioOverrides& overrides)
     {
         scenario.hybrid = ReadHybrid(root.Get("hybrid"));
     }
+    ReadFailuresAndBackground(root, scenario);
     ReadWorkloadKey(root, ranks, scenario);
     root.RefuseUnknownKeys();
     if (!scenario.measuredTransfers.empty() && scenario.fidelity != Fidelity::ANALYTICAL)

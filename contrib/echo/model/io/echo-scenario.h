@@ -5,6 +5,8 @@
 #include "ns3/echo-cluster.h"
 #include "ns3/echo-enums.h"
 #include "ns3/echo-fidelity-rule.h"
+#include "ns3/echo-link-event.h"
+#include "ns3/echo-traffic-spec.h"
 #include "ns3/echo-workload-graph.h"
 #include "ns3/nstime.h"
 
@@ -27,12 +29,24 @@ struct CollectiveSettings
     uint64_t chunkBytes{0}; //!< largest message of a step; 0: a step's data is one message
 };
 
+/** A traffic class of the packet level. */
+struct TrafficClassSettings
+{
+    bool strict{false};            //!< before weighted ones
+    uint32_t weight{1};            //!< else
+    std::vector<GroupKind> groups; //!< whose messages are of it
+};
+
 /** The packet level's main settings; all others are attributes. */
 struct NetworkSettings
 {
     uint64_t mtuBytes{4096};               //!< payload of a full packet
     std::string congestionControl{"none"}; //!< "none" or "dcqcn"
     bool pfc{true};                        //!< lossless
+    std::string loadBalancing{"ecmp"};     //!< ecmp, static, spray, flowlet, adaptive or a TypeId
+    Time rerouteDelay{MilliSeconds(1)};    //!< from a failure to ways around it
+    std::vector<TrafficClassSettings> classes; //!< empty: one for all; what no class names is of
+                                               //!< the last
 };
 
 /** How hybrid fidelity divides communications among models. */
@@ -71,10 +85,12 @@ struct Scenario
     CollectiveSettings collective;
     NetworkSettings network;
     HybridSettings hybrid;
-    std::string profile;        //!< estimator profile file; empty: derived from links
-    std::string computeProfile; //!< operator efficiencies file; empty: as recorded
-    double computeScale{1};     //!< on every compute time
-    double slowdown{1};         //!< factor on compute beside communication
+    std::vector<LinkEvent> failures;     //!< of links and switches
+    std::vector<TrafficSpec> background; //!< traffic beside the job
+    std::string profile;                 //!< estimator profile file; empty: derived from links
+    std::string computeProfile;          //!< operator efficiencies file; empty: as recorded
+    double computeScale{1};              //!< on every compute time
+    double slowdown{1};                  //!< factor on compute beside communication
 };
 
 } // namespace echo

@@ -14,5 +14,10 @@ TypeId NetworkModel::GetTypeId()
     return tid;
 }
 
+std::string NetworkModel::DescribeTrouble() const
+{
+    return "";
+}
+
 } // namespace echo
 } // namespace ns3

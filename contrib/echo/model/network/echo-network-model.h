@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 namespace ns3
 {
@@ -21,7 +22,7 @@ struct Message
     DeviceId destination;
     uint64_t bytes{0}; //!< payload, above zero
     uint64_t label{0}; //!< equal labels of a pair share path and queue pair, and stay in order
-    uint8_t priority{0};
+    uint8_t trafficClass{0}; //!< from 0; models without classes serve all alike
     CollectiveId collective; //!< for records only
 };
 
@@ -61,6 +62,9 @@ class NetworkModel : public Object
     /** One LinkRecord for each direction of each link that it serves and that carried bytes. */
     virtual void ReportLinks(RecordSink& sink, Time duration) const = 0;
     virtual NetworkTotals GetTotals() const = 0;
+
+    /** @return after a run that left messages undelivered: why, in lines, if the model knows */
+    virtual std::string DescribeTrouble() const;
 };
 
 } // namespace echo

@@ -51,6 +51,11 @@ void ScheduledBackend::SetRouter(Ptr<Router> router)
     m_watch.SetRouter(router);
 }
 
+void ScheduledBackend::SetTrafficClasses(std::map<GroupKind, uint8_t> classes)
+{
+    m_classes = std::move(classes);
+}
+
 Fidelity ScheduledBackend::GetFidelity() const
 {
     return m_interHost->GetFidelity();
@@ -110,6 +115,8 @@ void ScheduledBackend::DoStart(const InstancePtr& instance)
     context.interHost = PeekPointer(m_interHost);
     context.stepOverhead = m_stepOverhead;
     context.reductionRate = m_reductionRate;
+    const auto trafficClass = m_classes.find(instance->record.group);
+    context.trafficClass = trafficClass == m_classes.end() ? 0 : trafficClass->second;
     context.onMemberDone = [this, instance](uint32_t member) { FinishMember(instance, member); };
     context.onFinished = [this, id = instance->id] {
         const auto it = m_executions.find(id);

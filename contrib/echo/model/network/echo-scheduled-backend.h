@@ -46,6 +46,9 @@ class ScheduledBackend : public CollectiveBackend
      */
     void SetRouter(Ptr<Router> router);
 
+    /** Traffic classes of messages between hosts, by kind of group; at first 0. Before Prepare. */
+    void SetTrafficClasses(std::map<GroupKind, uint8_t> classes);
+
     /** @return that of the model between hosts */
     Fidelity GetFidelity() const override;
     void ReportLinks(RecordSink& sink, Time duration) const override;
@@ -68,7 +71,8 @@ class ScheduledBackend : public CollectiveBackend
     DataRate m_reductionRate; //!< attribute ReductionRate
     std::map<CollectiveAlgorithmKind, Ptr<CollectiveAlgorithm>> m_algorithms; //!< made so far
     std::map<CollectiveId, std::unique_ptr<ScheduledExecution>> m_executions; //!< by id
-    uint64_t m_messages{0}; //!< of finished executions
+    std::map<GroupKind, uint8_t> m_classes; //!< traffic class of a kind of group; else 0
+    uint64_t m_messages{0};                 //!< of finished executions
 };
 
 } // namespace echo

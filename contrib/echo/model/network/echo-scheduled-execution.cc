@@ -141,6 +141,7 @@ void ScheduledExecution::SendAll(uint32_t number)
         message.destination = wire.destination;
         message.bytes = lane.step.bytes;
         message.label = wire.label;
+        message.trafficClass = m_context.trafficClass;
         message.collective = m_instance->id;
         ++m_members[lane.member].inFlight;
         ++m_messages;

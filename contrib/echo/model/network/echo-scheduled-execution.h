@@ -26,8 +26,9 @@ struct ExecutionContext
 {
     NetworkModel* intraHost{nullptr};
     NetworkModel* interHost{nullptr};
-    Time stepOverhead;      //!< each step, before it sends
-    DataRate reductionRate; //!< of received data that is reduced; 0 bit/s: takes no time
+    Time stepOverhead;       //!< each step, before it sends
+    DataRate reductionRate;  //!< of received data that is reduced; 0 bit/s: takes no time
+    uint8_t trafficClass{0}; //!< of its messages
     std::function<void(uint32_t member)> onMemberDone;
     std::function<void()> onFinished; //!< last call; may destroy the execution
 };

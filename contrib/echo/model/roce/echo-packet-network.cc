@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-packet-network.h"
 
+#include "echo-load-balancer.h"
 #include "echo-roce-nic.h"
 
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/echo-error.h"
+#include "ns3/echo-units.h"
 #include "ns3/integer.h"
 #include "ns3/log.h"
 #include "ns3/object-factory.h"
@@ -84,8 +86,33 @@ TypeId PacketNetwork::GetTypeId()
                           StringValue("ns3::echo::FixedRate"),
                           MakeStringAccessor(&PacketNetwork::m_controlType),
                           MakeStringChecker())
+            .AddAttribute("LoadBalancer",
+                          "TypeId of what chooses a way for each packet, such as "
+                          "ns3::echo::SprayBalancer. Empty: each flow has one way "
+                          "(ns3::echo::Router::PathChoice).",
+                          StringValue(""),
+                          MakeStringAccessor(&PacketNetwork::m_balancerType),
+                          MakeStringChecker())
+            .AddAttribute("ReorderBytes",
+                          "Where packets overtake one another and may get lost: a receiver reports "
+                          "a packet missing when one so many bytes later has come.",
+                          UintegerValue(1048576),
+                          MakeUintegerAccessor(&PacketNetwork::m_reorderBytes),
+                          MakeUintegerChecker<uint64_t>(1))
+            .AddAttribute("RerouteDelay",
+                          "Time from the failure or return of a link to ways that heed it.",
+                          TimeValue(MilliSeconds(1)),
+                          MakeTimeAccessor(&PacketNetwork::m_rerouteDelay),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("DeadlockInterval",
+                          "Time between two searches for circles of paused ports, where "
+                          "retransmission timers would hide that nothing moves.",
+                          TimeValue(MilliSeconds(10)),
+                          MakeTimeAccessor(&PacketNetwork::m_deadlockInterval),
+                          MakeTimeChecker(NanoSeconds(1)))
             .AddAttribute("Stream",
-                          "Random stream of device d is this plus d.",
+                          "Random stream of device d is this plus d; of its load balancer this "
+                          "plus the number of devices plus d.",
                           IntegerValue(1000000),
                           MakeIntegerAccessor(&PacketNetwork::m_firstStream),
                           MakeIntegerChecker<int64_t>(0));
@@ -122,17 +149,9 @@ void PacketNetwork::Prepare(Ptr<Router> router, RecordSink* sink)
     factory.SetTypeId(control);
     m_control = factory.Create<CongestionControl>();
 
-    m_parameters.mtuBytes = m_mtuBytes;
-    m_parameters.ackInterval = m_ackInterval;
-    m_parameters.windowBytes = m_windowBytes;
-    m_parameters.retransmitTimeout = m_retransmitTimeout.GetPicoSeconds();
-    m_parameters.lossRate = m_lossRate;
-    m_parameters.lossless = m_lossless;
-    m_parameters.runAhead = m_runAhead;
-    m_parameters.congestionNotices = m_control->UsesNotices();
-    m_parameters.noticeInterval = m_control->GetNoticeInterval();
-    m_parameters.lazy = m_lazy;
+    FillParameters();
     m_fabric = std::make_unique<RoceFabric>(m_router, &m_parameters, &m_pool, m_firstStream);
+    PrepareForwarding();
     for (RoceNic* nic : m_fabric->GetNics())
     {
         nic->SetPolicy(m_control, [this](QueuePair& pair, int64_t now) { OnDelivered(pair, now); });
@@ -140,14 +159,62 @@ void PacketNetwork::Prepare(Ptr<Router> router, RecordSink* sink)
     m_fabric->Seal();
 }
 
-QueuePair& PacketNetwork::GetQueuePair(const Message& message)
+void PacketNetwork::FillParameters()
 {
-    const QueuePair::Key key{message.source, message.destination, message.label};
-    const auto found = m_queuePairs.find(key);
-    if (found != m_queuePairs.end())
+    m_parameters.mtuBytes = m_mtuBytes;
+    m_parameters.ackInterval = m_ackInterval;
+    m_parameters.windowBytes = m_windowBytes;
+    m_parameters.retransmitTimeout = m_retransmitTimeout.GetPicoSeconds();
+    m_parameters.failures = !m_linkEvents.empty();
+    m_parameters.randomLoss =
+        m_lossRate > 0 ||
+        std::any_of(m_linkEvents.begin(), m_linkEvents.end(), [](const LinkEvent& event) {
+            return event.kind == LinkEvent::Kind::LOSS;
+        });
+    m_parameters.lossless = m_lossless;
+    // A device that runs ahead would have sent what a failure at this time should stop.
+    m_parameters.runAhead = m_runAhead && !m_parameters.failures;
+    m_parameters.congestionNotices = m_control->UsesNotices();
+    m_parameters.noticeInterval = m_control->GetNoticeInterval();
+    m_parameters.lazy = m_lazy;
+    m_parameters.classes = m_classes;
+    m_parameters.reorder =
+        !m_balancerType.empty() && LoadBalancer::Make(m_balancerType)->Reorders();
+    m_parameters.reorderPackets = std::max<uint64_t>(m_reorderBytes / m_mtuBytes, 1);
+}
+
+void PacketNetwork::PrepareForwarding()
+{
+    for (uint32_t p = 0; m_lossRate > 0 && p < m_fabric->GetPortCount(); ++p)
     {
-        return *found->second;
+        if (const Ptr<RocePort> port = m_fabric->GetPort(PortId(p)))
+        {
+            port->SetLossRate(m_lossRate);
+        }
     }
+    if (!m_balancerType.empty() || !m_linkEvents.empty())
+    {
+        m_fabric->UseForwarding(m_balancerType);
+    }
+    if (!m_linkEvents.empty())
+    {
+        m_failures = std::make_unique<RoceFailures>(
+            m_linkEvents, m_rerouteDelay, *m_fabric, m_router, [this] { CheckReachability(); });
+    }
+}
+
+void PacketNetwork::SetLinkEvents(std::vector<LinkEvent> events)
+{
+    m_linkEvents = std::move(events);
+}
+
+void PacketNetwork::SetTrafficClasses(std::vector<TrafficClass> classes)
+{
+    m_classes = std::move(classes);
+}
+
+void PacketNetwork::RefuseEnds(const Message& message) const
+{
     for (const DeviceId end : {message.source, message.destination})
     {
         if (m_topology->GetDevice(end).role != DeviceRole::NIC)
@@ -161,10 +228,48 @@ QueuePair& PacketNetwork::GetQueuePair(const Message& message)
         throw UnsupportedError("a message from " + m_topology->GetDevice(message.source).name +
                                " to itself");
     }
-    std::vector<RocePort*> forth =
-        m_fabric->MakeRoute(message.source, message.destination, message.label);
-    std::vector<RocePort*> back =
-        m_fabric->MakeRoute(message.destination, message.source, message.label);
+}
+
+std::vector<RocePort*> PacketNetwork::FindWay(DeviceId source,
+                                              DeviceId destination,
+                                              uint64_t label) const
+{
+    try
+    {
+        return m_fabric->MakeRoute(source, destination, label);
+    }
+    catch (const UnsupportedError&)
+    {
+        if (!m_failures)
+        {
+            throw;
+        }
+    }
+    // Links are down, maybe for a time: the flow leaves by the first port of its NIC.
+    for (const PortId port : m_topology->GetPorts(source))
+    {
+        if (m_fabric->GetPort(port))
+        {
+            return {PeekPointer(m_fabric->GetPort(port)), nullptr};
+        }
+    }
+    throw UnsupportedError(m_topology->GetDevice(source).name + " has no link");
+}
+
+QueuePair& PacketNetwork::GetQueuePair(const Message& message)
+{
+    // Classes of a pair and label have flows of their own.
+    const uint64_t trafficClass = std::min<uint64_t>(message.trafficClass, m_classes.size() - 1);
+    const uint64_t label = message.label ^ (trafficClass << 61);
+    const QueuePair::Key key{message.source, message.destination, label};
+    const auto found = m_queuePairs.find(key);
+    if (found != m_queuePairs.end())
+    {
+        return *found->second;
+    }
+    RefuseEnds(message);
+    std::vector<RocePort*> forth = FindWay(message.source, message.destination, label);
+    std::vector<RocePort*> back = FindWay(message.destination, message.source, label);
     std::unique_ptr<RateState> rate = m_control->MakeState(forth.front()->GetBitRate());
     auto pair = std::make_unique<QueuePair>(key,
                                             static_cast<uint32_t>(m_queuePairs.size()),
@@ -173,6 +278,11 @@ QueuePair& PacketNetwork::GetQueuePair(const Message& message)
                                             std::move(forth),
                                             std::move(back),
                                             std::move(rate));
+    pair->trafficClass = static_cast<uint8_t>(trafficClass);
+    if (m_parameters.reorder)
+    {
+        pair->reorder = std::make_unique<ReorderWindow>();
+    }
     return *m_queuePairs.emplace(key, std::move(pair)).first->second;
 }
 
@@ -194,6 +304,11 @@ void PacketNetwork::Send(const Message& message, DeliveredCallback delivered)
     entry.id = m_messages++;
     entry.start = Simulator::Now();
     ++m_live;
+    if (m_lossless && m_parameters.CanLose() && m_watch.IsExpired())
+    {
+        m_watch = Simulator::Schedule(
+            m_deadlockInterval, &PacketNetwork::WatchForDeadlock, Ptr<PacketNetwork>(this));
+    }
     m_entries.push_back({&pair, std::move(entry)});
     FlushSoon();
 }
@@ -251,6 +366,10 @@ void PacketNetwork::Flush()
         }
     }
     m_flushing = false;
+    if (m_live == 0)
+    {
+        m_watch.Cancel();
+    }
     std::vector<Entry> entries = std::move(m_entries);
     m_entries.clear();
     std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
@@ -266,6 +385,12 @@ void PacketNetwork::Flush()
     for (Entry& entry : entries)
     {
         GetNic(*entry.queuePair).Wake(*entry.queuePair, now);
+    }
+    if (m_failures && std::any_of(entries.begin(), entries.end(), [this](const Entry& entry) {
+            return m_failures->IsAnyDown() && !CanArrive(*entry.queuePair);
+        }))
+    {
+        CheckReachability();
     }
 }
 
@@ -302,6 +427,8 @@ void PacketNetwork::DoDispose()
 {
     m_deliveries.clear();
     m_entries.clear();
+    m_watch.Cancel();
+    m_failures.reset();
     m_queuePairs.clear();
     m_fabric.reset();
     m_control = nullptr;

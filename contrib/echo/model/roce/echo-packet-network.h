@@ -6,6 +6,7 @@
 #include "echo-queue-pair.h"
 #include "echo-roce-device.h"
 #include "echo-roce-fabric.h"
+#include "echo-roce-failures.h"
 
 #include "ns3/echo-network-model.h"
 
@@ -49,10 +50,16 @@ class PacketNetwork : public NetworkModel
      */
     void Prepare(Ptr<Router> router, RecordSink* sink) override;
     /** @throws UnsupportedError if an end is no NIC, both are one NIC, or no path joins them */
+    /** Failures to come, and their ends; before Prepare. */
+    void SetLinkEvents(std::vector<LinkEvent> events);
+    /** Classes of data packets, 1 to 8; before Prepare. At first one for all. */
+    void SetTrafficClasses(std::vector<TrafficClass> classes);
     void Send(const Message& message, DeliveredCallback delivered) override;
     Fidelity GetFidelity() const override;
     void ReportLinks(RecordSink& sink, Time duration) const override;
     NetworkTotals GetTotals() const override;
+    /** @return what was unreachable, or a deadlock of pauses, with times */
+    std::string DescribeTrouble() const override;
 
     /** @return the port with the topology's number, or null if its link is not of the fabric */
     Ptr<RocePort> GetPort(PortId port) const;
@@ -96,7 +103,19 @@ class PacketNetwork : public NetworkModel
         RoceMessage message;
     };
 
+    void FillParameters();
+    void PrepareForwarding();
     QueuePair& GetQueuePair(const Message& message);
+    void RefuseEnds(const Message& message) const;
+    /** A new queue pair's ports to leave by. */
+    std::vector<RocePort*> FindWay(DeviceId source, DeviceId destination, uint64_t label) const;
+    /** @return whether there is a way to the receiver and back */
+    bool CanArrive(const QueuePair& pair) const;
+    /** Stops the simulation if messages can never arrive. */
+    void CheckReachability();
+    /** Stops the simulation at a deadlock, where timers would keep it going for ever. */
+    void WatchForDeadlock();
+    void Stop(const std::string& trouble);
     /** @return the NIC that a queue pair sends by */
     RoceNic& GetNic(const QueuePair& queuePair) const;
     void OnDelivered(QueuePair& queuePair, int64_t now);
@@ -104,23 +123,32 @@ class PacketNetwork : public NetworkModel
     /** Tells deliveries, then lets new messages into their queue pairs. */
     void Flush();
 
-    RoceParameters m_parameters;          //!< shared with the devices; attributes
-    uint32_t m_mtuBytes{4096};            //!< attribute Mtu
-    uint32_t m_ackInterval{4};            //!< attribute AckInterval
-    uint64_t m_windowBytes{0};            //!< attribute WindowBytes
-    double m_lossRate{0};                 //!< attribute LossRate
-    bool m_lossless{true};                //!< attribute Lossless
-    Time m_retransmitTimeout;             //!< attribute RetransmitTimeout
-    bool m_lazy{true};                    //!< attribute Lazy
-    bool m_runAhead{true};                //!< attribute RunAhead
-    int64_t m_firstStream{0};             //!< attribute Stream
-    std::string m_controlType;            //!< attribute CongestionControl
-    RocePacketPool m_pool;                //!< all packets
-    Ptr<Router> m_router;                 //!< paths
-    TopologyPtr m_topology;               //!< the router's
-    RecordSink* m_sink{nullptr};          //!< may be null
-    Ptr<CongestionControl> m_control;     //!< policy
-    std::unique_ptr<RoceFabric> m_fabric; //!< nodes, ports, links
+    RoceParameters m_parameters;              //!< shared with the devices; attributes
+    uint32_t m_mtuBytes{4096};                //!< attribute Mtu
+    uint32_t m_ackInterval{4};                //!< attribute AckInterval
+    uint64_t m_windowBytes{0};                //!< attribute WindowBytes
+    double m_lossRate{0};                     //!< attribute LossRate
+    bool m_lossless{true};                    //!< attribute Lossless
+    Time m_retransmitTimeout;                 //!< attribute RetransmitTimeout
+    bool m_lazy{true};                        //!< attribute Lazy
+    bool m_runAhead{true};                    //!< attribute RunAhead
+    int64_t m_firstStream{0};                 //!< attribute Stream
+    std::string m_controlType;                //!< attribute CongestionControl
+    std::string m_balancerType;               //!< attribute LoadBalancer
+    uint64_t m_reorderBytes{0};               //!< attribute ReorderBytes
+    Time m_rerouteDelay;                      //!< attribute RerouteDelay
+    Time m_deadlockInterval;                  //!< attribute DeadlockInterval
+    std::vector<LinkEvent> m_linkEvents;      //!< to be played
+    std::vector<TrafficClass> m_classes{1};   //!< of data packets
+    std::unique_ptr<RoceFailures> m_failures; //!< null: none
+    EventId m_watch;                          //!< WatchForDeadlock
+    std::string m_trouble;                    //!< why the simulation was stopped
+    RocePacketPool m_pool;                    //!< all packets
+    Ptr<Router> m_router;                     //!< paths
+    TopologyPtr m_topology;                   //!< the router's
+    RecordSink* m_sink{nullptr};              //!< may be null
+    Ptr<CongestionControl> m_control;         //!< policy
+    std::unique_ptr<RoceFabric> m_fabric;     //!< nodes, ports, links
     std::map<QueuePair::Key, std::unique_ptr<QueuePair>> m_queuePairs; //!< made when first used
     std::vector<Delivery> m_deliveries;                                //!< of this instant
     std::vector<Entry> m_entries;                                      //!< of this instant

@@ -3,6 +3,7 @@
 #define ECHO_QUEUE_PAIR_H
 
 #include "echo-congestion-control.h"
+#include "echo-reorder-window.h"
 #include "echo-roce-packet.h"
 
 #include "ns3/echo-network-model.h"
@@ -120,6 +121,25 @@ class QueuePair
         return m_expected;
     }
 
+    /** As Accept, for a receiver that takes packets in any order. */
+    ReorderWindow::Arrival AcceptAnyOrder(uint64_t sequence)
+    {
+        return reorder->Accept(sequence, m_expected);
+    }
+
+    /** @return true if all packets of the message under way have arrived */
+    bool IsMessageComplete() const
+    {
+        return m_receiving != m_messages.end() &&
+               m_receiving->firstSequence + m_receiving->packets <= m_expected;
+    }
+
+    /** @return true if packets of messages given to it have not arrived */
+    bool IsUnfinished() const
+    {
+        return m_expected < m_end;
+    }
+
     /** The last packet of a message has arrived in order. @return that message */
     RoceMessage& FinishMessage();
 
@@ -156,12 +176,14 @@ class QueuePair
     }
 
     // Kept here for the NICs, which alone use them. Times in ps.
-    State state{State::IDLE};          //!< sender
-    QueuePair* nextReady{nullptr};     //!< next in the port's round
-    int64_t nextSend{0};               //!< a limited sender sends no earlier
-    int64_t lastProgress{0};           //!< last news of the receiver, or start after rest
-    bool timeoutSet{false};            //!< a retransmission timer is set
-    int64_t lastNotice{INT64_MIN / 2}; //!< last CNP that the receiver sent
+    State state{State::IDLE};               //!< sender
+    QueuePair* nextReady{nullptr};          //!< next in the port's round
+    int64_t nextSend{0};                    //!< a limited sender sends no earlier
+    int64_t lastProgress{0};                //!< last news of the receiver, or start after rest
+    bool timeoutSet{false};                 //!< a retransmission timer is set
+    int64_t lastNotice{INT64_MIN / 2};      //!< last CNP that the receiver sent
+    uint8_t trafficClass{0};                //!< of its data packets
+    std::unique_ptr<ReorderWindow> reorder; //!< receiver; null: packets arrive in order
 
   private:
     using Messages = std::list<RoceMessage>;

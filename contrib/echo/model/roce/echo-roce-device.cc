@@ -83,12 +83,13 @@ void RoceDevice::Handle(uint32_t slot, int64_t now)
     from->NoteArrival(*packet, now);
     if (packet->kind >= RocePacketKind::PAUSE)
     {
-        m_ports[slot - ports]->OnPause(packet->kind == RocePacketKind::PAUSE, now);
+        m_ports[slot - ports]->OnPause(
+            packet->kind == RocePacketKind::PAUSE, packet->trafficClass, now);
         m_pool->Give(packet);
         return;
     }
-    if (m_parameters->lossRate > 0 && packet->kind == RocePacketKind::DATA &&
-        GetRandom() < m_parameters->lossRate)
+    if (m_parameters->randomLoss && packet->kind == RocePacketKind::DATA &&
+        from->GetLossRate() > 0 && GetRandom() < from->GetLossRate())
     {
         NS_LOG_LOGIC("packet " << packet->sequence << " lost at random");
         ++m_randomDrops;
@@ -97,6 +98,38 @@ void RoceDevice::Handle(uint32_t slot, int64_t now)
         return;
     }
     Receive(slot - ports, packet, now);
+}
+
+void RoceDevice::CutLink(uint32_t port, int64_t now)
+{
+    RocePacketQueue onWire;
+    RocePacketQueue waiting;
+    m_ports[port]->GoDown(now, onWire, waiting);
+    for (RocePacketQueue* lost : {&onWire, &waiting})
+    {
+        while (!lost->IsEmpty())
+        {
+            RocePacket* packet = lost->Pop();
+            if (packet->kind < RocePacketKind::PAUSE)
+            {
+                m_ports[port]->CountDrop(*packet, now);
+            }
+            if (lost == &waiting && packet->kind == RocePacketKind::DATA)
+            {
+                OnLost(*packet, now);
+            }
+            m_pool->Give(packet);
+        }
+    }
+}
+
+void RoceDevice::RestoreLink(uint32_t port, int64_t now)
+{
+    m_ports[port]->GoUp(now);
+}
+
+void RoceDevice::OnLost(const RocePacket&, int64_t)
+{
 }
 
 int64_t RoceDevice::GetLookahead() const

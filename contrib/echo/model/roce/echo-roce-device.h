@@ -5,6 +5,7 @@
 #include "echo-roce-agenda.h"
 #include "echo-roce-packet.h"
 #include "echo-roce-port.h"
+#include "echo-traffic-class.h"
 
 #include "ns3/node.h"
 #include "ns3/object.h"
@@ -21,21 +22,25 @@ namespace echo
 /** What all devices of one packet network share. */
 struct RoceParameters
 {
-    uint32_t mtuBytes{4096};       //!< payload of a full packet
-    uint32_t ackInterval{4};       //!< packets an acknowledgement covers
-    uint64_t windowBytes{0};       //!< payload not acknowledged yet; 0: no limit
-    int64_t retransmitTimeout{0};  //!< ps
-    double lossRate{0};            //!< chance that a data packet is lost on a link
-    bool lazy{true};               //!< see RocePort
-    bool runAhead{true};           //!< switches handle what they know of in one event
-    bool lossless{true};           //!< priority flow control
-    bool congestionNotices{false}; //!< switches mark and receivers send CNPs
-    int64_t noticeInterval{0};     //!< ps between two CNPs of a queue pair
+    uint32_t mtuBytes{4096};              //!< payload of a full packet
+    uint32_t ackInterval{4};              //!< packets an acknowledgement covers
+    uint64_t windowBytes{0};              //!< payload not acknowledged yet; 0: no limit
+    int64_t retransmitTimeout{0};         //!< ps
+    bool randomLoss{false};               //!< links may lose data packets by chance
+    bool failures{false};                 //!< links may be cut
+    bool lazy{true};                      //!< see RocePort
+    bool runAhead{true};                  //!< switches handle what they know of in one event
+    bool lossless{true};                  //!< priority flow control
+    bool congestionNotices{false};        //!< switches mark and receivers send CNPs
+    int64_t noticeInterval{0};            //!< ps between two CNPs of a queue pair
+    bool reorder{false};                  //!< receivers take packets in any order
+    uint64_t reorderPackets{0};           //!< NACK if one so much later than a missing one has come
+    std::vector<TrafficClass> classes{1}; //!< of data packets, 1 to 8
 
     /** @return true if packets may get lost, so that lost ones must be found by timers */
     bool CanLose() const
     {
-        return lossRate > 0 || !lossless;
+        return randomLoss || failures || !lossless;
     }
 
     uint32_t GetFullWireBytes() const
@@ -85,6 +90,11 @@ class RoceDevice : public Object
      */
     virtual RocePacket* PullData(RocePort& port, int64_t now) = 0;
 
+    /** The port's link is cut, as seen from this end: what is here or on its way is lost. */
+    void CutLink(uint32_t port, int64_t now);
+    /** It is whole again. */
+    virtual void RestoreLink(uint32_t port, int64_t now);
+
     /** Packets lost at random. */
     uint64_t GetRandomDrops() const
     {
@@ -95,6 +105,8 @@ class RoceDevice : public Object
     void DoDispose() override;
     /** A data, acknowledgement or CNP packet has arrived at @p port. */
     virtual void Receive(uint32_t port, RocePacket* packet, int64_t now) = 0;
+    /** A data packet that waited at a port is lost with the port's link. */
+    virtual void OnLost(const RocePacket& packet, int64_t now);
     /** @return ps for which the device knows all that will reach it */
     virtual int64_t GetLookahead() const;
     /** @return true if the device uses its timer */

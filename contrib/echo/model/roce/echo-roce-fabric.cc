@@ -9,6 +9,8 @@
 #include "ns3/echo-error.h"
 #include "ns3/simulator.h"
 
+#include <algorithm>
+
 namespace ns3
 {
 namespace echo
@@ -18,7 +20,7 @@ RoceFabric::RoceFabric(Ptr<Router> router,
                        const RoceParameters* parameters,
                        RocePacketPool* pool,
                        int64_t firstStream)
-    : m_router(router), m_topology(router->GetTopology())
+    : m_router(router), m_topology(router->GetTopology()), m_firstStream(firstStream)
 {
     MakeDevices(parameters, pool, firstStream);
     MakeLinks(*parameters);
@@ -65,6 +67,10 @@ void RoceFabric::MakeLinks(const RoceParameters& parameters)
             Ptr<RocePort> port = CreateObjectWithAttributes<RocePort>(
                 "DataRate", DataRateValue(link.rate), "Lazy", BooleanValue(parameters.lazy));
             port->SetMtu(static_cast<uint16_t>(parameters.mtuBytes));
+            if (parameters.classes.size() > 1)
+            {
+                port->SetClasses(parameters.classes, parameters.GetFullWireBytes());
+            }
             m_ports[2 * l + side] = port;
             const Ptr<RoceDevice>& device = m_devices[(side == 0 ? link.a : link.b).Get()];
             device->GetObject<Node>()->AddDevice(port);
@@ -91,7 +97,57 @@ std::vector<RocePort*> RoceFabric::MakeRoute(DeviceId source,
         route.push_back(PeekPointer(m_ports[port.Get()]));
     }
     route.push_back(nullptr);
+    if (m_forwards)
+    {
+        std::fill(route.begin() + 1, route.end(), nullptr);
+    }
     return route;
+}
+
+void RoceFabric::UseForwarding(const std::string& balancer)
+{
+    m_forwards = true;
+    for (uint32_t i = 0; i < m_devices.size(); ++i)
+    {
+        Ptr<RoceSwitch> device = DynamicCast<RoceSwitch>(m_devices[i]);
+        if (!device)
+        {
+            continue;
+        }
+        Ptr<LoadBalancer> own;
+        if (!balancer.empty())
+        {
+            own = LoadBalancer::Make(balancer);
+            own->AssignStream(m_firstStream + static_cast<int64_t>(m_devices.size() + i));
+        }
+        device->SetForwarding(
+            std::make_unique<SwitchForwarding>(m_router, DeviceId(i), own, [this](PortId port) {
+                return PeekPointer(m_ports[port.Get()]);
+            }));
+    }
+}
+
+void RoceFabric::ForgetWays()
+{
+    for (const Ptr<RoceDevice>& device : m_devices)
+    {
+        if (const Ptr<RoceSwitch> forwarder = DynamicCast<RoceSwitch>(device))
+        {
+            forwarder->GetForwarding()->Forget();
+        }
+    }
+}
+
+PortId RoceFabric::NumberOf(const RocePort& port) const
+{
+    for (uint32_t i = 0; i < m_ports.size(); ++i)
+    {
+        if (PeekPointer(m_ports[i]) == &port)
+        {
+            return PortId(i);
+        }
+    }
+    return PortId();
 }
 
 void RoceFabric::ReportLinks(RecordSink& sink) const

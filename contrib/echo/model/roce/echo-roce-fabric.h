@@ -9,6 +9,7 @@
 #include "ns3/echo-router.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace ns3
@@ -36,13 +37,23 @@ class RoceFabric
     RoceFabric& operator=(const RoceFabric&) = delete;
 
     /**
+     * Switches choose ways, instead of taking those that packets bring. Before Seal.
+     * @param balancer TypeId of a LoadBalancer; empty: each flow takes the Router's way
+     * @throws InputError if there is no such load balancer
+     */
+    void UseForwarding(const std::string& balancer);
+    /** Switches look ways up anew. */
+    void ForgetWays();
+
+    /**
      * To be called once NICs have their policies.
      * @throws InputError if a switch's buffer cannot hold its headrooms
      */
     void Seal();
 
     /**
-     * @return ports by which a flow leaves each device on its way, then null
+     * @return ports by which a flow leaves each device on its way, then null; all but the first
+     * null if switches choose ways
      * @throws UnsupportedError if no path joins the two
      */
     std::vector<RocePort*> MakeRoute(DeviceId source, DeviceId destination, uint64_t label) const;
@@ -63,6 +74,20 @@ class RoceFabric
         return m_ports.at(port.Get());
     }
 
+    /** @return numbers of ports, of which some have no RocePort */
+    uint32_t GetPortCount() const
+    {
+        return static_cast<uint32_t>(m_ports.size());
+    }
+
+    /** @return the topology's number of a port */
+    PortId NumberOf(const RocePort& port) const;
+
+    const Topology& GetTopology() const
+    {
+        return *m_topology;
+    }
+
     /** @return null if the device is neither NIC nor switch */
     Ptr<RoceDevice> GetDevice(DeviceId device) const
     {
@@ -78,6 +103,8 @@ class RoceFabric
     std::vector<Ptr<RoceDevice>> m_devices; //!< by DeviceId; may be null
     std::vector<RoceNic*> m_nics;           //!< NICs among them
     std::vector<Ptr<RocePort>> m_ports;     //!< by PortId; may be null
+    int64_t m_firstStream;                  //!< random stream of device 0
+    bool m_forwards{false};                 //!< switches choose ways
 };
 
 } // namespace echo

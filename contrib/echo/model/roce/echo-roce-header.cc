@@ -27,8 +27,8 @@ constexpr uint32_t PAUSE_PAYLOAD = 46; //!< of a smallest Ethernet frame
 constexpr uint16_t TYPE_IPV4 = 0x0800;
 constexpr uint16_t TYPE_MAC_CONTROL = 0x8808;
 constexpr uint16_t PRIORITY_PAUSE = 0x0101;
-constexpr uint8_t DATA_CLASS = 3; //!< priority of the lossless class, by custom
-constexpr uint8_t DSCP_DATA = 26; //!< usual mark of RoCE traffic
+constexpr uint8_t FIRST_PRIORITY = 3; //!< of the first lossless class, by custom
+constexpr uint8_t DSCP_SECOND = 2; //!< low bits of data's mark: 26, usual for RoCE, with priority 3
 constexpr uint8_t DSCP_CONTROL = 48;
 constexpr uint8_t PROTOCOL_UDP = 17;
 constexpr uint8_t TTL = 64;
@@ -46,6 +46,16 @@ constexpr uint8_t SYNDROME_ACK = 0x1f;
 constexpr uint8_t SYNDROME_NAK = 0x60;
 
 constexpr uint32_t MASK_24 = 0xffffff;
+
+uint8_t PriorityOf(uint8_t trafficClass)
+{
+    return (FIRST_PRIORITY + trafficClass) & 7;
+}
+
+uint8_t ClassOf(uint8_t priority)
+{
+    return (priority - FIRST_PRIORITY) & 7;
+}
 
 void WriteMac(Buffer::Iterator& i, const Mac48Address& address)
 {
@@ -131,11 +141,11 @@ void RoceHeader::Serialize(Buffer::Iterator i) const
 void RoceHeader::SerializePause(Buffer::Iterator& i) const
 {
     i.WriteHtonU16(PRIORITY_PAUSE);
-    i.WriteHtonU16(1u << DATA_CLASS);
+    i.WriteHtonU16(static_cast<uint16_t>(1u << PriorityOf(trafficClass)));
     for (uint8_t priority = 0; priority < 8; ++priority)
     {
         // A pause lasts until it is taken back: the longest time there is.
-        const bool stop = priority == DATA_CLASS && kind == RocePacketKind::PAUSE;
+        const bool stop = priority == PriorityOf(trafficClass) && kind == RocePacketKind::PAUSE;
         i.WriteHtonU16(stop ? 0xffff : 0);
     }
     i.WriteU8(0, PAUSE_PAYLOAD - 20);
@@ -143,7 +153,8 @@ void RoceHeader::SerializePause(Buffer::Iterator& i) const
 
 void RoceHeader::SerializeIp(Buffer::Iterator& i) const
 {
-    const uint8_t dscp = kind == RocePacketKind::DATA ? DSCP_DATA : DSCP_CONTROL;
+    const auto data = static_cast<uint8_t>((PriorityOf(trafficClass) << 3) | DSCP_SECOND);
+    const uint8_t dscp = kind == RocePacketKind::DATA ? data : DSCP_CONTROL;
     const uint8_t ecn = congestion ? 3 : 2;
     const uint32_t udpBytes = UDP + GetTransportBytes() + payloadBytes + ICRC;
     const std::array<uint16_t, 10> words{
@@ -199,11 +210,16 @@ uint32_t RoceHeader::Deserialize(Buffer::Iterator i)
     sourceMac = ReadMac(i);
     if (i.ReadNtohU16() == TYPE_MAC_CONTROL)
     {
-        i.Next(4 + 2 * DATA_CLASS);
+        i.Next(2);
+        const uint32_t priority = __builtin_ctz(i.ReadNtohU16() | 0x100u);
+        trafficClass = ClassOf(static_cast<uint8_t>(priority));
+        i.Next(2 * priority);
         kind = i.ReadNtohU16() > 0 ? RocePacketKind::PAUSE : RocePacketKind::RESUME;
         return GetSerializedSize();
     }
-    congestion = (i.ReadNtohU16() & 3) == 3;
+    const uint16_t first = i.ReadNtohU16();
+    congestion = (first & 3) == 3;
+    trafficClass = ClassOf((first >> 5) & 7);
     const uint32_t ipBytes = i.ReadNtohU16();
     i.Next(8);
     sourceIp = i.ReadNtohU32();
@@ -228,6 +244,7 @@ uint32_t RoceHeader::Deserialize(Buffer::Iterator i)
         const bool positive = i.ReadU8() == SYNDROME_ACK;
         kind = positive ? RocePacketKind::ACK : RocePacketKind::NACK;
     }
+    trafficClass = kind == RocePacketKind::DATA ? trafficClass : 0;
     payloadBytes = ipBytes - IPV4 - UDP - GetTransportBytes() - ICRC;
     return GetSerializedSize();
 }
@@ -247,6 +264,7 @@ Ptr<Packet> MakeFrame(const RocePacket& packet, const RocePort& from)
 {
     RoceHeader header;
     header.kind = packet.kind;
+    header.trafficClass = packet.trafficClass;
     header.sourceMac = Mac48Address::ConvertFrom(from.GetAddress());
     header.destinationMac = Mac48Address::ConvertFrom(from.GetPeer()->GetAddress());
     if (packet.kind >= RocePacketKind::PAUSE)

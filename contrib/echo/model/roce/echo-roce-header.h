@@ -39,6 +39,9 @@ class RoceHeader : public Header
     bool startOfMessage{false}; //!< opcode SEND first, middle, last or only
     bool endOfMessage{false};
     bool ackRequest{false};
+    /** Of data and of what a pause frame stops. Class c has IEEE 802.1p priority 3 + c modulo 8 (3
+     * is that of RoCE by custom) and DSCP 8 times that plus 2. */
+    uint8_t trafficClass{0};
     uint32_t queuePair{0}; //!< 24 bit
     uint32_t psn{0};       //!< 24 bit
     uint32_t payloadBytes{0};

@@ -44,7 +44,7 @@ void RoceNic::SetPolicy(Ptr<CongestionControl> control, DeliveredFunction delive
 
 void RoceNic::DoSeal()
 {
-    m_rounds.assign(GetPortCount(), Round{});
+    m_rounds.assign(GetPortCount() * GetParameters().classes.size(), Round{});
     m_canLose = GetParameters().CanLose();
     const uint64_t window = GetParameters().windowBytes;
     const uint32_t mtu = GetParameters().mtuBytes;
@@ -74,6 +74,11 @@ void RoceNic::Resume(QueuePair& queuePair, int64_t now)
     {
         Wake(queuePair, now);
     }
+}
+
+RoceNic::Round& RoceNic::RoundOf(RocePort& port, uint32_t trafficClass)
+{
+    return m_rounds[port.GetIndex() * GetParameters().classes.size() + trafficClass];
 }
 
 bool RoceNic::IsWindowFull(const QueuePair& queuePair) const
@@ -108,9 +113,8 @@ bool RoceNic::Reconsider(QueuePair& queuePair, int64_t now)
     else
     {
         RocePort& port = *queuePair.GetForth()[0];
-        Round& round = m_rounds[port.GetIndex()];
-        Append(round, queuePair);
-        port.SetWaiting(round.count);
+        Append(RoundOf(port, queuePair.trafficClass), queuePair);
+        port.SetWaiting(queuePair.trafficClass, true);
         return true;
     }
     return false;
@@ -118,7 +122,8 @@ bool RoceNic::Reconsider(QueuePair& queuePair, int64_t now)
 
 RocePacket* RoceNic::PullData(RocePort& port, int64_t now)
 {
-    Round& round = m_rounds[port.GetIndex()];
+    const uint32_t trafficClass = port.HasClasses() ? port.PickClass() : 0;
+    Round& round = RoundOf(port, trafficClass);
     while (round.count > 0 && !round.first->HasPacket())
     {
         // Acknowledged after all while it was about to send again.
@@ -128,8 +133,8 @@ RocePacket* RoceNic::PullData(RocePort& port, int64_t now)
     }
     if (round.count == 0)
     {
-        port.SetWaiting(0);
-        return nullptr;
+        port.SetWaiting(trafficClass, false);
+        return port.GetEligible() != 0 ? PullData(port, now) : nullptr;
     }
     QueuePair& queuePair = *round.first;
     round.first = queuePair.nextReady;
@@ -137,6 +142,11 @@ RocePacket* RoceNic::PullData(RocePort& port, int64_t now)
 
     RocePacket* packet = GetPool().Take();
     queuePair.MakePacket(*packet);
+    packet->trafficClass = static_cast<uint8_t>(trafficClass);
+    if (port.HasClasses())
+    {
+        port.ChargeClass(trafficClass, packet->wireBytes);
+    }
     if (m_canLose && !queuePair.timeoutSet)
     {
         queuePair.timeoutSet = true;
@@ -169,7 +179,7 @@ RocePacket* RoceNic::PullData(RocePort& port, int64_t now)
     {
         Append(round, queuePair);
     }
-    port.SetWaiting(round.count);
+    port.SetWaiting(trafficClass, round.count > 0);
     return packet;
 }
 
@@ -198,6 +208,11 @@ void RoceNic::ReceiveData(RocePacket* packet, int64_t now)
         queuePair.lastNotice = now;
         SendReply(queuePair, RocePacketKind::CNP, now);
     }
+    if (queuePair.reorder)
+    {
+        ReceiveAnyOrder(packet, now);
+        return;
+    }
     switch (queuePair.Accept(packet->sequence))
     {
     case QueuePair::Arrival::IN_ORDER:
@@ -222,6 +237,29 @@ void RoceNic::ReceiveData(RocePacket* packet, int64_t now)
     }
 }
 
+void RoceNic::ReceiveAnyOrder(RocePacket* packet, int64_t now)
+{
+    QueuePair& queuePair = *packet->queuePair;
+    const ReorderWindow::Arrival arrival = queuePair.AcceptAnyOrder(packet->sequence);
+    while (queuePair.IsMessageComplete())
+    {
+        m_delivered(queuePair, now);
+    }
+    if (arrival == ReorderWindow::Arrival::EARLY && m_canLose &&
+        packet->sequence - queuePair.GetExpected() >= GetParameters().reorderPackets)
+    {
+        if (queuePair.reorder->ReportOnce(queuePair.GetExpected()))
+        {
+            SendReply(queuePair, RocePacketKind::NACK, now);
+        }
+        return;
+    }
+    if (packet->ackRequest || arrival == ReorderWindow::Arrival::FILLS_GAP)
+    {
+        SendReply(queuePair, RocePacketKind::ACK, now);
+    }
+}
+
 void RoceNic::SendReply(QueuePair& queuePair, RocePacketKind kind, int64_t now)
 {
     RocePacket* reply = GetPool().Take();
@@ -232,6 +270,7 @@ void RoceNic::SendReply(QueuePair& queuePair, RocePacketKind kind, int64_t now)
     reply->payloadBytes = 0;
     reply->wireBytes = kind == RocePacketKind::CNP ? RoceWire::CNP : RoceWire::ACK;
     reply->kind = kind;
+    reply->trafficClass = 0;
     reply->startOfMessage = false;
     reply->endOfMessage = false;
     reply->ackRequest = false;

@@ -46,7 +46,7 @@ class RoceNic : public RoceDevice
     void OnTimer(int64_t now) override;
 
   private:
-    /** Queue pairs of a port that may send, in turn. */
+    /** Queue pairs of one class of a port that may send, in turn. */
     struct Round
     {
         QueuePair* first{nullptr};
@@ -66,6 +66,8 @@ class RoceNic : public RoceDevice
     };
 
     void ReceiveData(RocePacket* packet, int64_t now);
+    /** Packets of a flow take different ways. */
+    void ReceiveAnyOrder(RocePacket* packet, int64_t now);
     void ReceiveAcknowledgement(RocePacket* packet, int64_t now);
     void SendReply(QueuePair& queuePair, RocePacketKind kind, int64_t now);
     void Append(Round& round, QueuePair& queuePair);
@@ -77,12 +79,13 @@ class RoceNic : public RoceDevice
     /** Reconsider and wake. */
     void Resume(QueuePair& queuePair, int64_t now);
     bool IsWindowFull(const QueuePair& queuePair) const;
+    Round& RoundOf(RocePort& port, uint32_t trafficClass);
     void AddTimer(const Timer& timer);
     void OnTimeout(QueuePair& queuePair, int64_t now);
 
     Ptr<CongestionControl> m_control;    //!< of the network
     DeliveredFunction m_delivered;       //!< tells the network
-    std::vector<Round> m_rounds;         //!< by port
+    std::vector<Round> m_rounds;         //!< by port, then traffic class
     std::priority_queue<Timer> m_timers; //!< earliest on top
     bool m_canLose{false};               //!< gaps and timeouts can occur
     uint64_t m_windowPackets{0};         //!< 0: no limit

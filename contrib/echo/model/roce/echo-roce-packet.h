@@ -50,13 +50,14 @@ struct RocePacket
     RocePacket* next;
     int64_t arrival;        //!< last bit at the end of the present link
     QueuePair* queuePair;   //!< null: pause frames
-    RocePort* out;          //!< port to leave the next device by; null at the last
+    RocePort* out;          //!< port to leave the next device by; null: it decides, or is the last
     RocePort* const* route; //!< where `out` stands in the way, read ahead of need
     uint64_t sequence;      //!< DATA: packet number in its queue pair; ACK, NACK: next one expected
     uint32_t wireBytes;
     uint32_t payloadBytes;
     uint32_t ingress; //!< port of the present switch that it came in by
     RocePacketKind kind;
+    uint8_t trafficClass; //!< of data packets and of what a pause frame stops, from 0
     bool startOfMessage : 1;
     bool endOfMessage : 1;
     bool ackRequest : 1;
@@ -69,6 +70,17 @@ static_assert(sizeof(RocePacket) <= 64, "a packet should fit a cache line");
 class RocePacketQueue
 {
   public:
+    /** Walks over the packets, oldest first. */
+    template <typename Visitor>
+    void ForEach(const Visitor& visit) const
+    {
+        for (const RocePacket* packet = m_head; packet;
+             packet = packet == m_tail ? nullptr : packet->next)
+        {
+            visit(*packet);
+        }
+    }
+
     bool IsEmpty() const
     {
         return m_head == nullptr;

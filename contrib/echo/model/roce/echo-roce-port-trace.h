@@ -22,10 +22,10 @@ struct RocePortStatistics
     uint64_t maxQueueBytes{0}; //!< largest data queue, wire bytes
     uint64_t marks{0};         //!< packets that left with ECN set here
     uint64_t pauses{0};        //!< XOFF frames received
-    uint64_t drops{0};         //!< packets of this link lost on it or at its end
-    int64_t busy{0};           //!< ps spent transmitting, pause frames included
-    int64_t paused{0};         //!< ps in pause, ended pauses only
-    double peakRate{0};        //!< largest busy share of a window of 2^26 ps (67 us)
+    uint64_t drops{0}; //!< packets of this link lost on it, at its end or, as it is down, before it
+    int64_t busy{0};   //!< ps spent transmitting, pause frames included
+    int64_t paused{0}; //!< ps in pause, ended pauses only
+    double peakRate{0}; //!< largest busy share of a window of 2^26 ps (67 us)
 };
 
 /**

@@ -52,20 +52,40 @@ TypeId RocePort::GetTypeId()
                             "The data queue has changed to so many wire bytes.",
                             MakeTraceSourceAccessor(&RocePort::m_queueTrace),
                             "ns3::echo::RocePort::QueueTracedCallback")
+            .AddTraceSource("Enqueue",
+                            "A data packet has to wait in this port's queue.",
+                            MakeTraceSourceAccessor(&RocePort::m_enqueueTrace),
+                            "ns3::echo::RocePort::PacketTracedCallback")
+            .AddTraceSource(
+                "Dequeue",
+                "A data packet leaves the queue, to be sent next or lost with the link.",
+                MakeTraceSourceAccessor(&RocePort::m_dequeueTrace),
+                "ns3::echo::RocePort::PacketTracedCallback")
+            .AddTraceSource("Mark",
+                            "A data packet is marked with ECN at this port.",
+                            MakeTraceSourceAccessor(&RocePort::m_markTrace),
+                            "ns3::echo::RocePort::PacketTracedCallback")
             .AddTraceSource("Pause",
-                            "The data class is stopped (true) or restarted by the other end.",
+                            "The other end stops this traffic class.",
                             MakeTraceSourceAccessor(&RocePort::m_pauseTrace),
+                            "ns3::echo::RocePort::PauseTracedCallback")
+            .AddTraceSource("Resume",
+                            "The other end restarts this traffic class.",
+                            MakeTraceSourceAccessor(&RocePort::m_resumeTrace),
                             "ns3::echo::RocePort::PauseTracedCallback");
     return tid;
 }
 
 RocePort::RocePort()
-    : m_address(Mac48Address::Allocate()),
-      m_transmitTrace(this),
+    : m_transmitTrace(this),
       m_receiveTrace(this),
       m_dropTrace(this),
       m_queueTrace(this),
-      m_pauseTrace(this)
+      m_enqueueTrace(this),
+      m_dequeueTrace(this),
+      m_markTrace(this),
+      m_pauseTrace(this),
+      m_resumeTrace(this)
 {
 }
 
@@ -80,14 +100,43 @@ void RocePort::Install(RoceDevice* device, RoceAgenda* agenda, uint32_t index, u
         m_peer->m_peerAgenda = agenda;
         m_peer->m_peerSlot = arrivalSlot;
     }
+    ChangeRate(m_rate);
+}
+
+void RocePort::ChangeRate(DataRate rate)
+{
+    m_rate = rate;
     const uint64_t bits = m_rate.GetBitRate();
     constexpr uint64_t BIT_PS = 8000000000000; // ps of a byte at 1 b/s
     m_psPerByte = BIT_PS % bits == 0 ? static_cast<int64_t>(BIT_PS / bits) : 0;
+    m_psOfByte = static_cast<double>(BIT_PS) / static_cast<double>(bits);
+    m_cachedBytes = 0;
+    m_cachedTime = 0;
+}
+
+uint32_t RocePort::PickClass()
+{
+    return m_classes->scheduler.Pick(GetEligible());
+}
+
+void RocePort::ChargeClass(uint32_t trafficClass, uint32_t bytes)
+{
+    m_classes->scheduler.Charge(trafficClass, bytes);
+}
+
+void RocePort::SetLossRate(double rate)
+{
+    m_lossRate = rate;
+}
+
+void RocePort::SetClasses(const std::vector<TrafficClass>& classes, uint32_t quantum)
+{
+    m_classes = std::make_unique<ClassQueues>(classes, quantum);
 }
 
 void RocePort::Connect(RoceChannel* channel, RocePort* peer)
 {
-    m_channel = channel;
+    SetChannel(channel);
     m_peer = peer;
     m_delay = channel->GetDelay().GetPicoSeconds();
     m_peerAgenda = peer->m_agenda;
@@ -107,7 +156,7 @@ RocePacket* RocePort::Next(int64_t now)
     {
         return m_control.Pop();
     }
-    return m_waiting > 0 && !m_paused ? m_device->PullData(*this, now) : nullptr;
+    return GetEligible() != 0 ? m_device->PullData(*this, now) : nullptr;
 }
 
 void RocePort::OnTransmitDone(int64_t now)
@@ -127,6 +176,43 @@ void RocePort::OnTransmitDone(int64_t now)
     m_agenda->Set(m_index, RoceAgenda::NEVER);
 }
 
+RocePacket* RocePort::TakePause(uint32_t trafficClass)
+{
+    // Pause frames are at the front, one a class at most.
+    RocePacketQueue others;
+    RocePacket* found = nullptr;
+    while (!found && !m_control.IsEmpty() && m_control.Front()->kind >= RocePacketKind::PAUSE)
+    {
+        RocePacket* frame = m_control.Pop();
+        if (frame->trafficClass == trafficClass)
+        {
+            found = frame;
+        }
+        else
+        {
+            others.Push(frame);
+        }
+    }
+    while (!others.IsEmpty())
+    {
+        m_control.PushFront(others.Pop());
+    }
+    return found;
+}
+
+RocePacket* RocePort::PopClass()
+{
+    const uint32_t c = m_classes->scheduler.Pick(GetEligible());
+    RocePacket* packet = m_classes->queues[c].Pop();
+    m_classes->scheduler.Charge(c, packet->wireBytes);
+    m_classes->bytes[c] -= packet->wireBytes;
+    if (m_classes->queues[c].IsEmpty())
+    {
+        m_waitingClasses &= static_cast<uint8_t>(~(1u << c));
+    }
+    return packet;
+}
+
 RocePacket* RocePort::SendPause(RocePacket* packet, int64_t now)
 {
     if (!IsBusy(now))
@@ -134,9 +220,9 @@ RocePacket* RocePort::SendPause(RocePacket* packet, int64_t now)
         Start(packet, now);
         return nullptr;
     }
-    if (!m_control.IsEmpty() && m_control.Front()->kind >= RocePacketKind::PAUSE)
+    if (RocePacket* waiting = TakePause(packet->trafficClass))
     {
-        return m_control.Pop();
+        return waiting;
     }
     m_control.PushFront(packet);
     ArmOnce(now);
@@ -159,26 +245,90 @@ void RocePort::Wake(int64_t now)
     }
 }
 
-void RocePort::OnPause(bool pause, int64_t now)
+void RocePort::OnPause(bool pause, uint32_t trafficClass, int64_t now)
 {
-    NS_LOG_LOGIC((pause ? "XOFF" : "XON") << " at " << now << " ps");
+    NS_LOG_LOGIC((pause ? "XOFF" : "XON")
+                 << " of class " << trafficClass << " at " << now << " ps");
     if (pause)
     {
         ++m_statistics.pauses;
     }
-    if (pause == m_paused)
+    if (pause == IsPaused(trafficClass))
     {
         return;
     }
-    m_paused = pause;
-    m_pauseTrace(TimeStep(static_cast<uint64_t>(now)), pause);
+    const bool wasPaused = m_pausedClasses != 0;
+    m_pausedClasses ^= static_cast<uint8_t>(1u << trafficClass);
+    (pause ? m_pauseTrace : m_resumeTrace)(TimeStep(static_cast<uint64_t>(now)), trafficClass);
     if (pause)
     {
-        m_pausedSince = now;
+        m_pausedSince = wasPaused ? m_pausedSince : now;
         return;
     }
-    m_statistics.paused += now - m_pausedSince;
+    if (m_pausedClasses == 0)
+    {
+        m_statistics.paused += now - m_pausedSince;
+    }
     Wake(now);
+}
+
+void RocePort::GoDown(int64_t now, RocePacketQueue& onWire, RocePacketQueue& waiting)
+{
+    while (!m_wire.IsEmpty())
+    {
+        onWire.Push(m_wire.Pop());
+    }
+    m_peerAgenda->Set(m_peerSlot, RoceAgenda::NEVER);
+    while (!m_control.IsEmpty())
+    {
+        waiting.Push(m_control.Pop());
+    }
+    if (m_pausedClasses != 0)
+    {
+        m_statistics.paused += now - m_pausedSince;
+        m_pausedClasses = 0;
+    }
+    while (m_queueBytes > 0)
+    {
+        waiting.Push(DequeueData(now));
+    }
+    // Busy for ever: nothing starts, and no test on the way of a packet is needed for that.
+    m_freeAtDown = std::min(m_freeAt, now);
+    m_freeAt = RoceAgenda::NEVER;
+    m_busy = true;
+    m_armed = true;
+    m_agenda->Set(m_index, RoceAgenda::NEVER);
+    m_up = false;
+}
+
+void RocePort::GoUp(int64_t now)
+{
+    m_up = true;
+    m_freeAt = now;
+    m_busy = false;
+    m_armed = false;
+    NotifyLinkChange();
+    Wake(now);
+}
+
+int64_t RocePort::GetBacklog(uint32_t trafficClass, int64_t now) const
+{
+    if (IsPaused(trafficClass) || !m_up)
+    {
+        return INT64_MAX / 2 + static_cast<int64_t>(m_queueBytes);
+    }
+    return std::max<int64_t>(m_freeAt - now, 0) +
+           static_cast<int64_t>(static_cast<double>(m_queueBytes) * m_psOfByte);
+}
+
+uint64_t RocePort::CountQueued(uint32_t ingress, uint32_t trafficClass) const
+{
+    uint64_t bytes = 0;
+    const RocePacketQueue& queue = m_classes ? m_classes->queues[trafficClass] : m_data;
+    queue.ForEach([&](const RocePacket& packet) {
+        bytes += packet.ingress == ingress ? packet.wireBytes : 0;
+    });
+    return bytes;
 }
 
 void RocePort::SetTraced()
@@ -187,6 +337,24 @@ void RocePort::SetTraced()
     if (m_peer)
     {
         m_peer->m_traced = true;
+    }
+}
+
+void RocePort::TraceQueue(bool enqueued, const RocePacket& packet, int64_t now)
+{
+    const auto& trace = enqueued ? m_enqueueTrace : m_dequeueTrace;
+    m_queueTrace(TimeStep(static_cast<uint64_t>(now)), m_queueBytes);
+    if (!trace.IsEmpty())
+    {
+        trace(TimeStep(static_cast<uint64_t>(now)), MakeFrame(packet, *this));
+    }
+}
+
+void RocePort::TraceMark(const RocePacket& packet, int64_t now)
+{
+    if (!m_markTrace.IsEmpty())
+    {
+        m_markTrace(TimeStep(static_cast<uint64_t>(now)), MakeFrame(packet, *this));
     }
 }
 
@@ -228,7 +396,7 @@ void RocePort::CloseWindow(int64_t now)
 RocePortStatistics RocePort::GetStatistics(int64_t now) const
 {
     RocePortStatistics result = m_statistics;
-    if (m_paused)
+    if (m_pausedClasses != 0)
     {
         result.paused += now - m_pausedSince;
     }
@@ -240,130 +408,9 @@ RocePortStatistics RocePort::GetStatistics(int64_t now) const
     return result;
 }
 
-void RocePort::SetIfIndex(const uint32_t index)
-{
-    m_ifIndex = index;
-}
-
-uint32_t RocePort::GetIfIndex() const
-{
-    return m_ifIndex;
-}
-
-Ptr<Channel> RocePort::GetChannel() const
-{
-    return m_channel;
-}
-
-void RocePort::SetAddress(Address address)
-{
-    m_address = Mac48Address::ConvertFrom(address);
-}
-
-Address RocePort::GetAddress() const
-{
-    return m_address;
-}
-
-bool RocePort::SetMtu(const uint16_t mtu)
-{
-    m_mtu = mtu;
-    return true;
-}
-
-uint16_t RocePort::GetMtu() const
-{
-    return static_cast<uint16_t>(m_mtu);
-}
-
 bool RocePort::IsLinkUp() const
 {
-    return m_peer != nullptr;
-}
-
-void RocePort::AddLinkChangeCallback(Callback<void> callback)
-{
-    m_linkChange.ConnectWithoutContext(callback);
-}
-
-bool RocePort::IsBroadcast() const
-{
-    return false;
-}
-
-Address RocePort::GetBroadcast() const
-{
-    return Mac48Address::GetBroadcast();
-}
-
-bool RocePort::IsMulticast() const
-{
-    return false;
-}
-
-Address RocePort::GetMulticast(Ipv4Address multicastGroup) const
-{
-    return Mac48Address::GetMulticast(multicastGroup);
-}
-
-Address RocePort::GetMulticast(Ipv6Address addr) const
-{
-    return Mac48Address::GetMulticast(addr);
-}
-
-bool RocePort::IsBridge() const
-{
-    return false;
-}
-
-bool RocePort::IsPointToPoint() const
-{
-    return true;
-}
-
-bool RocePort::Send(Ptr<Packet>, const Address&, uint16_t)
-{
-    return false;
-}
-
-bool RocePort::SendFrom(Ptr<Packet>, const Address&, const Address&, uint16_t)
-{
-    return false;
-}
-
-Ptr<Node> RocePort::GetNode() const
-{
-    return m_node;
-}
-
-void RocePort::SetNode(Ptr<Node> node)
-{
-    m_node = PeekPointer(node);
-}
-
-bool RocePort::NeedsArp() const
-{
-    return false;
-}
-
-void RocePort::SetReceiveCallback(ReceiveCallback)
-{
-}
-
-void RocePort::SetPromiscReceiveCallback(PromiscReceiveCallback)
-{
-}
-
-bool RocePort::SupportsSendFrom() const
-{
-    return false;
-}
-
-void RocePort::DoDispose()
-{
-    m_channel = nullptr;
-    m_node = nullptr;
-    NetDevice::DoDispose();
+    return m_peer != nullptr && m_up;
 }
 
 } // namespace echo

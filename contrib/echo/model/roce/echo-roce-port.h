@@ -4,18 +4,18 @@
 
 #include "echo-roce-agenda.h"
 #include "echo-roce-channel.h"
+#include "echo-roce-net-device.h"
 #include "echo-roce-packet.h"
 #include "echo-roce-port-trace.h"
+#include "echo-traffic-class.h"
 
 #include "ns3/data-rate.h"
-#include "ns3/mac48-address.h"
-#include "ns3/net-device.h"
-#include "ns3/node.h"
 #include "ns3/traced-callback.h"
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
+#include <memory>
+#include <vector>
 
 namespace ns3
 {
@@ -23,28 +23,29 @@ namespace echo
 {
 
 class RoceDevice;
+
 /**
  * One end of a full-duplex Ethernet link: transmits packets one after the other and holds the
  * packets that are on the way to the other end.
  *
- * Two classes: control (acknowledgements, CNP and pause frames; strict priority, never paused) and
- * data (stopped by priority flow control, IEEE 802.1Qbb). Where data waits is the device's matter
+ * Control packets (acknowledgements, CNP and pause frames) have strict priority and are never
+ * paused. Data packets are of one or more traffic classes (TrafficClass), each stopped on its own
+ * by priority flow control (IEEE 802.1Qbb). Where data waits is the device's matter
  * (RoceDevice::PullData): a switch queues packets here, a NIC makes them when their turn comes.
  *
  * With attribute `Lazy` the end of a transmission is an event only if something waits for it. The
- * plain port has one for each transmission, and a busy flag in place of comparing times; it is
- * kept as the oracle that the lazy port must equal to the picosecond.
+ * plain port, with an event each and a busy flag, is the oracle that the lazy one must equal.
  *
  * Users see an ns-3 NetDevice with trace sources; packets come from queue pairs, not from Send().
  * Traces give the time of what they tell, which is Simulator::Now() unless the device runs ahead
  * (PacketNetwork's RunAhead). Only for a trace is an ns3::Packet made, with all headers.
  */
-class RocePort : public NetDevice
+class RocePort : public RoceNetDevice
 {
   public:
     using PacketTracedCallback = void (*)(Time at, Ptr<const Packet> packet);
     using QueueTracedCallback = void (*)(Time at, uint64_t bytes);
-    using PauseTracedCallback = void (*)(Time at, bool paused);
+    using PauseTracedCallback = void (*)(Time at, uint32_t trafficClass);
 
     static TypeId GetTypeId();
     RocePort();
@@ -53,6 +54,8 @@ class RocePort : public NetDevice
 
     /** @param index transmit-done slot in the agenda; also the number of the port */
     void Install(RoceDevice* device, RoceAgenda* agenda, uint32_t index, uint32_t arrivalSlot);
+    /** To be called if there are several traffic classes. @p quantum as ClassScheduler */
+    void SetClasses(const std::vector<TrafficClass>& classes, uint32_t quantum);
     /** Called by RoceChannel. */
     void Connect(RoceChannel* channel, RocePort* peer);
 
@@ -64,10 +67,16 @@ class RocePort : public NetDevice
         return m_lazy ? m_freeAt > now : m_busy;
     }
 
-    /** @return true if a data packet may start now (then nothing waits) */
-    bool IsFreeForData(int64_t now) const
+    /** @return true if a data packet of the class may start now (then nothing that may waits) */
+    bool IsFreeForData(uint32_t trafficClass, int64_t now) const
     {
-        return !m_paused && !IsBusy(now);
+        return !IsPaused(trafficClass) && !IsBusy(now);
+    }
+
+    /** @return true if the other end has stopped the class */
+    bool IsPaused(uint32_t trafficClass) const
+    {
+        return ((m_pausedClasses >> trafficClass) & 1) != 0;
     }
 
     /** Starts a packet on an idle port. */
@@ -102,57 +111,130 @@ class RocePort : public NetDevice
     /** Queues a data packet (switches); the port is busy or paused. */
     void EnqueueData(RocePacket* packet, int64_t now)
     {
-        m_data.Push(packet);
+        const uint32_t c = packet->trafficClass;
+        if (m_classes)
+        {
+            m_classes->queues[c].Push(packet);
+            m_classes->bytes[c] += packet->wireBytes;
+        }
+        else
+        {
+            m_data.Push(packet);
+        }
         m_queueBytes += packet->wireBytes;
         m_statistics.maxQueueBytes = std::max(m_statistics.maxQueueBytes, m_queueBytes);
-        ++m_waiting;
+        m_waitingClasses |= static_cast<uint8_t>(1u << c);
         if (m_traced)
         {
-            m_queueTrace(TimeStep(static_cast<uint64_t>(now)), m_queueBytes);
+            TraceQueue(true, *packet, now);
         }
-        if (!m_paused)
+        if (!IsPaused(c))
         {
             ArmOnce(now);
         }
     }
 
-    /** @return the oldest queued data packet; the queue is not empty */
+    /** @return the queued data packet whose turn it is; one that may be sent is queued */
     RocePacket* DequeueData(int64_t now)
     {
-        RocePacket* packet = m_data.Pop();
+        RocePacket* packet = m_classes ? PopClass() : m_data.Pop();
         m_queueBytes -= packet->wireBytes;
-        --m_waiting;
+        if (!m_classes && m_data.IsEmpty())
+        {
+            m_waitingClasses = 0;
+        }
         if (m_traced)
         {
-            m_queueTrace(TimeStep(static_cast<uint64_t>(now)), m_queueBytes);
+            TraceQueue(false, *packet, now);
         }
         return packet;
     }
 
+    /** @return bit c: class c has something to send and is not paused */
+    uint32_t GetEligible() const
+    {
+        return m_waitingClasses & ~uint32_t{m_pausedClasses};
+    }
+
+    bool HasClasses() const
+    {
+        return m_classes != nullptr;
+    }
+
+    /** NICs with classes: @return the class whose turn it is; something that may be sent waits */
+    uint32_t PickClass();
+
+    /** NICs with classes: a packet was made. */
+    void ChargeClass(uint32_t trafficClass, uint32_t bytes);
+
     /** Something may wait for this port: starts it if the port is idle. */
     void Wake(int64_t now);
 
-    /** NICs: how many sources of data wait for this port. */
-    void SetWaiting(uint32_t sources)
+    /** NICs: whether sources of data of a class wait for this port. */
+    void SetWaiting(uint32_t trafficClass, bool waits)
     {
-        m_waiting = sources;
+        const auto bit = static_cast<uint8_t>(1u << trafficClass);
+        m_waitingClasses =
+            static_cast<uint8_t>(waits ? m_waitingClasses | bit : m_waitingClasses & ~bit);
     }
 
     /** The transmit-done slot's time has come. */
     void OnTransmitDone(int64_t now);
 
-    /** A pause frame from the other end: stops or restarts the data class. */
-    void OnPause(bool pause, int64_t now);
+    /** A pause frame from the other end: stops or restarts a traffic class. */
+    void OnPause(bool pause, uint32_t trafficClass, int64_t now);
+
+    // Failures.
+
+    /**
+     * The link is cut: nothing starts until it is whole again, and packets that had left (@p
+     * onWire) or not (@p waiting) are lost.
+     */
+    void GoDown(int64_t now, RocePacketQueue& onWire, RocePacketQueue& waiting);
+    /** The link is whole again. */
+    void GoUp(int64_t now);
+    /** Packets that start from now on take this rate. */
+    void ChangeRate(DataRate rate);
+
+    bool IsUp() const
+    {
+        return m_up;
+    }
+
+    /** @return chance that a data packet that this port sends is lost on the link */
+    double GetLossRate() const
+    {
+        return m_lossRate;
+    }
+
+    void SetLossRate(double rate);
 
     /** @return when the present transmission ends or the last one ended */
     int64_t GetFreeAt() const
     {
-        return m_freeAt;
+        return m_up ? m_freeAt : m_freeAtDown;
     }
 
     uint64_t GetQueueBytes() const
     {
         return m_queueBytes;
+    }
+
+    /** @return data bytes of a class queued */
+    uint64_t GetClassBytes(uint32_t trafficClass) const
+    {
+        return m_classes ? m_classes->bytes[trafficClass] : m_queueBytes;
+    }
+
+    /** @return ps until all data queued here will have left; a far time if it is paused or down */
+    int64_t GetBacklog(uint32_t trafficClass, int64_t now) const;
+    /** @return data bytes of a class queued that came in by a port of this number */
+    uint64_t CountQueued(uint32_t ingress, uint32_t trafficClass) const;
+
+    /** @return ps: start of the present pause */
+    int64_t GetPausedSince() const
+    {
+        return m_pausedSince;
     }
 
     /** @return the packet that arrives now at the other end */
@@ -177,9 +259,13 @@ class RocePort : public NetDevice
         return bytes == m_cachedBytes ? m_cachedTime : ComputeTx(bytes);
     }
 
-    void CountMark()
+    void CountMark(const RocePacket& packet, int64_t now)
     {
         ++m_statistics.marks;
+        if (m_traced)
+        {
+            TraceMark(packet, now);
+        }
     }
 
     /** A packet that this port sent is lost at the other end. */
@@ -243,47 +329,14 @@ class RocePort : public NetDevice
     /** @return counters, with the present pause and window closed at @p now */
     RocePortStatistics GetStatistics(int64_t now) const;
 
-    // ns-3's NetDevice.
-
-    void SetIfIndex(const uint32_t index) override;
-    uint32_t GetIfIndex() const override;
-    Ptr<Channel> GetChannel() const override;
-    void SetAddress(Address address) override;
-    Address GetAddress() const override;
-    bool SetMtu(const uint16_t mtu) override;
-    uint16_t GetMtu() const override;
     bool IsLinkUp() const override;
-    void AddLinkChangeCallback(Callback<void> callback) override;
-    bool IsBroadcast() const override;
-    Address GetBroadcast() const override;
-    bool IsMulticast() const override;
-    Address GetMulticast(Ipv4Address multicastGroup) const override;
-    Address GetMulticast(Ipv6Address addr) const override;
-    bool IsBridge() const override;
-    bool IsPointToPoint() const override;
-    /** @return false: data leaves by queue pairs only */
-    bool Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber) override;
-    /** @return false, as Send */
-    bool SendFrom(Ptr<Packet> packet,
-                  const Address& source,
-                  const Address& dest,
-                  uint16_t protocolNumber) override;
-    Ptr<Node> GetNode() const override;
-    void SetNode(Ptr<Node> node) override;
-    bool NeedsArp() const override;
-    void SetReceiveCallback(ReceiveCallback cb) override;
-    void SetPromiscReceiveCallback(PromiscReceiveCallback cb) override;
-    bool SupportsSendFrom() const override;
-
-  protected:
-    void DoDispose() override;
 
   private:
     static constexpr int WINDOW_SHIFT = 26; //!< 2^26 ps
 
     bool HasWaiting() const
     {
-        return !m_control.IsEmpty() || (m_waiting > 0 && !m_paused);
+        return !m_control.IsEmpty() || GetEligible() != 0;
     }
 
     /** Sets the transmit-done slot to the end of the present transmission. */
@@ -334,7 +387,12 @@ class RocePort : public NetDevice
         }
     }
 
+    RocePacket* PopClass();
+    /** @return the waiting pause frame of a class, taken out; or null */
+    RocePacket* TakePause(uint32_t trafficClass);
     void CloseWindow(int64_t now);
+    void TraceQueue(bool enqueued, const RocePacket& packet, int64_t now);
+    void TraceMark(const RocePacket& packet, int64_t now);
     void TraceTransmit(const RocePacket& packet, int64_t now);
     void TraceArrival(const RocePacket& packet, int64_t now);
     void TraceDrop(const RocePacket& packet, int64_t now);
@@ -351,37 +409,40 @@ class RocePort : public NetDevice
     RocePacketQueue m_data;            //!< waiting, data class (switches)
     uint32_t m_index{0};               //!< transmit-done slot
     uint32_t m_peerSlot{0};            //!< arrival slot at the other end
-    uint32_t m_waiting{0};             //!< data packets (switch) or queue pairs (NIC) waiting
+    uint8_t m_waitingClasses{0};       //!< bit c: packets (switch) or queue pairs (NIC) wait
+    uint8_t m_pausedClasses{0};        //!< bit c: class c is stopped by the other end
     bool m_lazy{true};                 //!< attribute Lazy
     bool m_busy{false};                //!< plain port: a transmission has not ended
     bool m_armed{false};               //!< the transmit-done slot is set
     bool m_traced{false};              //!< a trace of this port or of the other end is connected
-    bool m_paused{false};              //!< data class stopped by the other end
-    uint64_t m_queueBytes{0};          //!< in m_data
-    int64_t m_window{0};               //!< number of the window of peakRate
-    int64_t m_windowStartBusy{0};      //!< busy when it began
-    RocePortStatistics m_statistics;   //!< counters
-    RoceDevice* m_device{nullptr};     //!< whose port
-    RocePort* m_peer{nullptr};         //!< other end
+    uint64_t m_queueBytes{0};          //!< of data that waits, all classes
+    std::unique_ptr<ClassQueues> m_classes; //!< null: one class only, in m_data
+    int64_t m_window{0};                    //!< number of the window of peakRate
+    int64_t m_windowStartBusy{0};           //!< busy when it began
+    RocePortStatistics m_statistics;        //!< counters
+    RoceDevice* m_device{nullptr};          //!< whose port
+    RocePort* m_peer{nullptr};              //!< other end
 
     // Cold.
-    uint32_t m_arrivalSlot{0};       //!< slot of arrivals at this port
-    uint32_t m_cachedBytes{0};       //!< last size timed at a rate without whole ps a byte
-    int64_t m_cachedTime{0};         //!< its time
-    int64_t m_pausedSince{0};        //!< start of the present pause
-    DataRate m_rate;                 //!< attribute DataRate
-    uint32_t m_mtu{4096};            //!< for NetDevice
-    uint32_t m_ifIndex{0};           //!< for NetDevice
-    Mac48Address m_address;          //!< for NetDevice
-    RoceChannel* m_channel{nullptr}; //!< the link (it holds the ports)
-    Node* m_node{nullptr};           //!< ns-3's node (it holds the ports)
-    TracedCallback<> m_linkChange;   //!< for NetDevice
+    uint32_t m_arrivalSlot{0}; //!< slot of arrivals at this port
+    uint32_t m_cachedBytes{0}; //!< last size timed at a rate without whole ps a byte
+    int64_t m_cachedTime{0};   //!< its time
+    int64_t m_pausedSince{0};  //!< start of the present pause
+    bool m_up{true};           //!< the link is whole
+    int64_t m_freeAtDown{0};   //!< m_freeAt of before the link was cut
+    double m_lossRate{0};      //!< chance of loss on the link
+    double m_psOfByte{0};      //!< as m_psPerByte, whole or not
+    DataRate m_rate;           //!< attribute DataRate
 
     RocePortTrace<RocePort, Time, Ptr<const Packet>> m_transmitTrace; //!< "Transmit"
     RocePortTrace<RocePort, Time, Ptr<const Packet>> m_receiveTrace;  //!< "Receive"
     RocePortTrace<RocePort, Time, Ptr<const Packet>> m_dropTrace;     //!< "Drop"
     RocePortTrace<RocePort, Time, uint64_t> m_queueTrace;             //!< "Queue"
-    RocePortTrace<RocePort, Time, bool> m_pauseTrace;                 //!< "Pause"
+    RocePortTrace<RocePort, Time, Ptr<const Packet>> m_enqueueTrace;  //!< "Enqueue"
+    RocePortTrace<RocePort, Time, Ptr<const Packet>> m_dequeueTrace;  //!< "Dequeue"
+    RocePortTrace<RocePort, Time, Ptr<const Packet>> m_markTrace;     //!< "Mark"
+    RocePortTrace<RocePort, Time, uint32_t> m_pauseTrace;             //!< "Pause"
+    RocePortTrace<RocePort, Time, uint32_t> m_resumeTrace;            //!< "Resume"
 };
 
 } // namespace echo

@@ -82,7 +82,13 @@ TypeId RoceSwitch::GetTypeId()
 void RoceSwitch::DoSeal()
 {
     const uint32_t full = GetParameters().GetFullWireBytes();
-    std::vector<uint64_t> headrooms;
+    const auto classes = static_cast<uint32_t>(GetParameters().classes.size());
+    m_classShift = 0;
+    while ((1u << m_classShift) < classes)
+    {
+        ++m_classShift;
+    }
+    std::vector<uint64_t> headrooms(size_t{GetPortCount()} << m_classShift, 0);
     m_thresholds.clear();
     for (uint32_t i = 0; i < GetPortCount(); ++i)
     {
@@ -92,7 +98,9 @@ void RoceSwitch::DoSeal()
                                 static_cast<double>(m_kmax) * rate / REFERENCE_RATE});
         const double delay = static_cast<double>(port.GetDelayPicoseconds());
         const double inFlight = std::ceil(rate / 8 * (delay / PS_PER_SECOND));
-        headrooms.push_back(
+        std::fill_n(
+            headrooms.begin() + AccountOf(i, 0),
+            std::max(classes, 1u),
             SwitchBuffer::ComputeHeadroom(static_cast<uint64_t>(inFlight), full, RoceWire::PAUSE));
     }
     const uint64_t reserved = std::accumulate(headrooms.begin(), headrooms.end(), uint64_t{0});
@@ -113,7 +121,12 @@ void RoceSwitch::DoSeal()
                              ", the headrooms of its ports for lossless operation and a packet");
     }
     const uint64_t margin = m_margin == 0 ? uint64_t{MARGIN_PACKETS} * full : m_margin;
-    m_buffer.Configure(capacity, GetPortCount(), headrooms, m_alpha, margin);
+    m_buffer.Configure(capacity, GetPortCount() << m_classShift, headrooms, m_alpha, margin);
+}
+
+void RoceSwitch::SetForwarding(std::unique_ptr<SwitchForwarding> forwarding)
+{
+    m_forwarding = std::move(forwarding);
 }
 
 int64_t RoceSwitch::GetLookahead() const
@@ -135,14 +148,22 @@ int64_t RoceSwitch::GetLookahead() const
 
 void RoceSwitch::Receive(uint32_t port, RocePacket* packet, int64_t now)
 {
-    RocePort& out = *packet->out;
-    packet->out = *++packet->route;
+    RocePort* way = packet->out;
+    if (way)
+    {
+        packet->out = *++packet->route;
+    }
+    else if (!(way = Forward(port, packet, now)))
+    {
+        return;
+    }
+    RocePort& out = *way;
     if (packet->kind != RocePacketKind::DATA)
     {
         out.SendControl(packet, now);
         return;
     }
-    if (out.IsFreeForData(now))
+    if (out.IsFreeForData(packet->trafficClass, now))
     {
         out.Start(packet, now);
         return;
@@ -150,9 +171,24 @@ void RoceSwitch::Receive(uint32_t port, RocePacket* packet, int64_t now)
     Hold(port, out, packet, now);
 }
 
+RocePort* RoceSwitch::Forward(uint32_t port, RocePacket* packet, int64_t now)
+{
+    RocePort* out = m_forwarding->Choose(*packet, now);
+    if (out && out->IsUp())
+    {
+        return out;
+    }
+    NS_LOG_LOGIC("no way for packet " << packet->sequence);
+    ++m_routeDrops;
+    (out ? out : GetPort(port).GetPeer())->CountDrop(*packet, now);
+    GetPool().Give(packet);
+    return nullptr;
+}
+
 void RoceSwitch::Hold(uint32_t port, RocePort& out, RocePacket* packet, int64_t now)
 {
-    const SwitchBuffer::Verdict verdict = m_buffer.Admit(port, packet->wireBytes);
+    const SwitchBuffer::Verdict verdict =
+        m_buffer.Admit(AccountOf(port, packet->trafficClass), packet->wireBytes);
     if (verdict == SwitchBuffer::Verdict::DROPPED)
     {
         NS_LOG_LOGIC("buffer full: packet " << packet->sequence << " dropped");
@@ -163,13 +199,13 @@ void RoceSwitch::Hold(uint32_t port, RocePort& out, RocePacket* packet, int64_t 
     }
     if (!m_markAtDequeue && GetParameters().congestionNotices)
     {
-        MaybeMark(out, out.GetIndex(), packet, out.GetQueueBytes());
+        MaybeMark(out, packet, now);
     }
     packet->ingress = port;
     out.EnqueueData(packet, now);
     if (verdict == SwitchBuffer::Verdict::HELD_AND_PAUSE)
     {
-        SendPause(port, true, now);
+        SendPause(port, packet->trafficClass, true, now);
     }
 }
 
@@ -178,19 +214,24 @@ RocePacket* RoceSwitch::PullData(RocePort& port, int64_t now)
     RocePacket* packet = port.DequeueData(now);
     if (m_markAtDequeue && GetParameters().congestionNotices)
     {
-        MaybeMark(port, port.GetIndex(), packet, port.GetQueueBytes());
+        MaybeMark(port, packet, now);
     }
-    if (m_buffer.Release(packet->ingress, packet->wireBytes))
-    {
-        SendPause(packet->ingress, false, now);
-    }
+    Release(*packet, now);
     return packet;
 }
 
-void RoceSwitch::MaybeMark(RocePort& port, uint32_t index, RocePacket* packet, uint64_t queueBytes)
+void RoceSwitch::Release(const RocePacket& packet, int64_t now)
 {
-    const double queue = static_cast<double>(queueBytes);
-    const Thresholds& k = m_thresholds[index];
+    if (m_buffer.Release(AccountOf(packet.ingress, packet.trafficClass), packet.wireBytes))
+    {
+        SendPause(packet.ingress, packet.trafficClass, false, now);
+    }
+}
+
+void RoceSwitch::MaybeMark(RocePort& port, RocePacket* packet, int64_t now)
+{
+    const double queue = static_cast<double>(port.GetClassBytes(packet->trafficClass));
+    const Thresholds& k = m_thresholds[port.GetIndex()];
     if (queue <= k.kmin || packet->congestion)
     {
         return;
@@ -198,16 +239,36 @@ void RoceSwitch::MaybeMark(RocePort& port, uint32_t index, RocePacket* packet, u
     if (queue > k.kmax || GetRandom() < m_pmax * (queue - k.kmin) / (k.kmax - k.kmin))
     {
         packet->congestion = true;
-        port.CountMark();
+        port.CountMark(*packet, now);
     }
 }
 
-void RoceSwitch::SendPause(uint32_t port, bool pause, int64_t now)
+void RoceSwitch::OnLost(const RocePacket& packet, int64_t now)
+{
+    ++m_routeDrops;
+    Release(packet, now);
+}
+
+void RoceSwitch::RestoreLink(uint32_t port, int64_t now)
+{
+    RoceDevice::RestoreLink(port, now);
+    for (uint32_t c = 0; c < GetParameters().classes.size(); ++c)
+    {
+        // The other end has forgotten that it was stopped.
+        if (m_buffer.IsPaused(AccountOf(port, c)))
+        {
+            SendPause(port, c, true, now);
+        }
+    }
+}
+
+void RoceSwitch::SendPause(uint32_t port, uint32_t trafficClass, bool pause, int64_t now)
 {
     RocePacket* frame = GetPool().Take();
     *frame = RocePacket{};
     frame->wireBytes = RoceWire::PAUSE;
     frame->kind = pause ? RocePacketKind::PAUSE : RocePacketKind::RESUME;
+    frame->trafficClass = static_cast<uint8_t>(trafficClass);
     if (RocePacket* waiting = GetPort(port).SendPause(frame, now))
     {
         GetPool().Give(waiting);

@@ -11,12 +11,12 @@ namespace echo
 {
 
 void SwitchBuffer::Configure(uint64_t capacity,
-                             uint32_t ports,
+                             uint32_t accounts,
                              const std::vector<uint64_t>& headrooms,
                              double alpha,
                              uint64_t margin)
 {
-    m_accounts.assign(ports, Account{});
+    m_accounts.assign(accounts, Account{});
     m_lossless = !headrooms.empty();
     m_alpha = alpha;
     m_margin = margin;
@@ -27,7 +27,7 @@ void SwitchBuffer::Configure(uint64_t capacity,
         const uint64_t reserved = std::accumulate(headrooms.begin(), headrooms.end(), uint64_t{0});
         NS_ASSERT_MSG(reserved < capacity, "headrooms leave no shared memory");
         m_shared = capacity - reserved;
-        for (uint32_t i = 0; i < ports; ++i)
+        for (uint32_t i = 0; i < accounts; ++i)
         {
             m_accounts[i].headroomLimit = headrooms[i];
         }

@@ -12,8 +12,8 @@ namespace echo
 {
 
 /**
- * The packet memory of a switch, shared by its ports, with the account of each ingress port that
- * decides on pauses (priority flow control).
+ * The packet memory of a switch, shared by its ports, with an account for each traffic class of
+ * each ingress port that decides on pauses (priority flow control).
  *
  * A port may hold alpha times what is free of the shared part (dynamic threshold, Choudhury and
  * Hahne, IEEE/ACM ToN 1998). What comes beyond goes to the port's own headroom, and the link is
@@ -48,19 +48,20 @@ class SwitchBuffer
     }
 
     /**
-     * @param headrooms by ingress port; empty: a lossy switch, where ports share all of the memory
-     * and a packet that finds it full is dropped
+     * @param accounts ingress ports times traffic classes
+     * @param headrooms by account; empty: a lossy switch, where ports share all of the memory and a
+     * packet that finds it full is dropped
      * @param margin how far below its threshold a port is when its link restarts
      */
     void Configure(uint64_t capacity,
-                   uint32_t ports,
+                   uint32_t accounts,
                    const std::vector<uint64_t>& headrooms,
                    double alpha,
                    uint64_t margin);
 
-    Verdict Admit(uint32_t ingress, uint32_t bytes)
+    Verdict Admit(uint32_t number, uint32_t bytes)
     {
-        Account& account = m_accounts[ingress];
+        Account& account = m_accounts[number];
         if (!m_lossless)
         {
             if (m_sharedUsed + bytes > m_shared)
@@ -91,9 +92,9 @@ class SwitchBuffer
     }
 
     /** @return true if the ingress link is to restart now */
-    bool Release(uint32_t ingress, uint32_t bytes)
+    bool Release(uint32_t number, uint32_t bytes)
     {
-        Account& account = m_accounts[ingress];
+        Account& account = m_accounts[number];
         const uint64_t fromHeadroom = std::min<uint64_t>(account.headroom, bytes);
         account.headroom -= fromHeadroom;
         m_headroomUsed -= fromHeadroom;
@@ -106,6 +107,18 @@ class SwitchBuffer
             return true;
         }
         return false;
+    }
+
+    /** @return true if the account's link was paused and not restarted */
+    bool IsPaused(uint32_t number) const
+    {
+        return m_accounts[number].paused;
+    }
+
+    /** @return true if the account's link would stay paused with @p bytes held for good */
+    bool StaysPaused(uint32_t number, uint64_t bytes) const
+    {
+        return m_accounts[number].paused && bytes > 0 && bytes + m_margin > GetThreshold();
     }
 
     /** @return bytes held now */
@@ -126,7 +139,7 @@ class SwitchBuffer
     }
 
   private:
-    /** One ingress port. */
+    /** One traffic class of one ingress port. */
     struct Account
     {
         uint64_t shared{0};        //!< held in the shared part
@@ -140,7 +153,7 @@ class SwitchBuffer
         return static_cast<uint64_t>(m_alpha * static_cast<double>(m_shared - m_sharedUsed));
     }
 
-    std::vector<Account> m_accounts; //!< by ingress port
+    std::vector<Account> m_accounts; //!< by ingress port, then traffic class
     bool m_lossless{true};           //!< pauses instead of drops
     double m_alpha{0.125};           //!< of the dynamic threshold
     uint64_t m_capacity{0};          //!< all memory

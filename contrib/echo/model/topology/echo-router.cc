@@ -2,6 +2,7 @@
 #include "echo-router.h"
 
 #include "ns3/log.h"
+#include "ns3/string.h"
 #include "ns3/uinteger.h"
 
 namespace ns3
@@ -11,20 +12,6 @@ namespace echo
 
 NS_LOG_COMPONENT_DEFINE("EchoRouter");
 NS_OBJECT_ENSURE_REGISTERED(Router);
-
-namespace
-{
-
-/** Finaliser of SplitMix64 (Steele, Lea, Flood 2014): every input bit reaches every output bit. */
-uint64_t Mix(uint64_t value)
-{
-    value += 0x9e3779b97f4a7c15;
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
-    return value ^ (value >> 31);
-}
-
-} // namespace
 
 TypeId Router::GetTypeId()
 {
@@ -37,8 +24,37 @@ TypeId Router::GetTypeId()
                           "device hashes with a seed of its own, made from this and its id.",
                           UintegerValue(1),
                           MakeUintegerAccessor(&Router::m_seed),
-                          MakeUintegerChecker<uint64_t>());
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute("PathChoice",
+                          "TypeId of the policy that spreads flows over ways of equal length.",
+                          StringValue("ns3::echo::EcmpPathChoice"),
+                          MakeStringAccessor(&Router::m_choiceType),
+                          MakeStringChecker());
     return tid;
+}
+
+void Router::MakePathChoice()
+{
+    m_choice = PathChoice::Make(m_choiceType, m_topology, m_seed);
+}
+
+void Router::SetLinksUp(const std::vector<LinkId>& links, bool up)
+{
+    if (m_down.empty())
+    {
+        m_down.assign(m_topology->GetLinkCount(), false);
+    }
+    for (const LinkId link : links)
+    {
+        m_down[link.Get()] = !up;
+    }
+    OnLinksChanged();
+}
+
+void Router::DoDispose()
+{
+    m_choice = nullptr;
+    Object::DoDispose();
 }
 
 PortId Router::ChooseNextHop(DeviceId at,
@@ -51,13 +67,7 @@ PortId Router::ChooseNextHop(DeviceId at,
     {
         return m_candidates.empty() ? PortId() : m_candidates.front();
     }
-    // A seed for each device: with one seed for all, flows that chose the same port at the first
-    // switch would choose the same at the next, and half of the paths stay empty.
-    uint64_t hash = Mix(m_seed ^ Mix(at.Get()));
-    hash = Mix(hash ^ ((uint64_t{source.Get()} << 32) | destination.Get()));
-    hash = Mix(hash ^ label);
-    // The upper half scaled to the number of ports: without the bias of a remainder.
-    return m_candidates[((hash >> 32) * m_candidates.size()) >> 32];
+    return m_candidates[ChooseAmong({at, source, destination, label}, m_candidates.size())];
 }
 
 bool Router::FindPath(DeviceId source,

@@ -2,11 +2,13 @@
 #ifndef ECHO_ROUTER_H
 #define ECHO_ROUTER_H
 
+#include "echo-path-choice.h"
 #include "echo-topology.h"
 
 #include "ns3/object.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace ns3
@@ -39,11 +41,17 @@ class Router : public Object
                              std::vector<PortId>& ports) const = 0;
 
     /**
-     * Per-flow ECMP: the port of @p at that a flow takes, by a hash of (source, destination, label)
-     * and the seed of @p at. The same flow takes the same port always.
+     * The port of @p at that a flow takes, by the PathChoice. The same flow takes the same port
+     * always, as long as links stay as they are.
      * @return invalid if unreachable
      */
     PortId ChooseNextHop(DeviceId at, DeviceId source, DeviceId destination, uint64_t label) const;
+
+    /** @return which of @p candidates (2 or more) next hops, in port order, the flow takes */
+    size_t ChooseAmong(const FlowHop& hop, size_t candidates) const
+    {
+        return m_choice->Choose(hop, candidates);
+    }
 
     /**
      * @param[out] path transmitting ports from source to destination, cleared first
@@ -54,16 +62,33 @@ class Router : public Object
                   uint64_t label,
                   std::vector<PortId>& path) const;
 
+    /** From now on ways avoid the links (false) or use them again. All links are up at first. */
+    void SetLinksUp(const std::vector<LinkId>& links, bool up);
+
+    bool IsLinkUp(LinkId link) const
+    {
+        return m_down.empty() || !m_down[link.Get()];
+    }
+
     TopologyPtr GetTopology() const
     {
         return m_topology;
     }
 
   protected:
+    void DoDispose() override;
+    /** To be called by Prepare, when m_topology is set. @throws InputError */
+    void MakePathChoice();
+    /** Ways found so far are no longer valid. */
+    virtual void OnLinksChanged() = 0;
+
     TopologyPtr m_topology; //!< set by Prepare
     uint64_t m_seed{1};     //!< attribute Seed: switch s hashes with a seed derived from (Seed, s)
 
   private:
+    std::string m_choiceType;                 //!< attribute PathChoice
+    Ptr<PathChoice> m_choice;                 //!< the policy
+    std::vector<bool> m_down;                 //!< by link; empty: all are up
     mutable std::vector<PortId> m_candidates; //!< of the last choice; kept for its memory
 };
 

@@ -46,13 +46,22 @@ void ShortestPathRouter::Prepare(TopologyPtr topology)
         throw std::logic_error("a router is prepared once");
     }
     m_topology = std::move(topology);
+    MakePathChoice();
     m_number.assign(m_topology->GetDeviceCount(), 0);
     ListId({});
+    NumberSwitches();
     PrepareFabric();
     PrepareHosts();
 }
 
-void ShortestPathRouter::PrepareFabric()
+void ShortestPathRouter::OnLinksChanged()
+{
+    m_fabricTables.clear();
+    m_groups.clear();
+    PrepareFabric();
+}
+
+void ShortestPathRouter::NumberSwitches()
 {
     for (uint32_t i = 0; i < m_topology->GetDeviceCount(); ++i)
     {
@@ -62,6 +71,10 @@ void ShortestPathRouter::PrepareFabric()
             m_switches.push_back(DeviceId(i));
         }
     }
+}
+
+void ShortestPathRouter::PrepareFabric()
+{
     std::map<std::vector<DeviceId>, uint32_t> groups;
     m_groupOf.assign(m_topology->GetDeviceCount(), 0);
     for (const DeviceId nic : m_topology->GetDevices(DeviceRole::NIC))
@@ -70,7 +83,7 @@ void ShortestPathRouter::PrepareFabric()
         for (const PortId port : m_topology->GetPorts(nic))
         {
             const DeviceId neighbor = m_topology->NeighborOf(port);
-            if (IsSwitch(neighbor))
+            if (IsSwitch(neighbor) && IsLinkUp(Topology::LinkOf(port)))
             {
                 attached.push_back(neighbor);
             }
@@ -145,7 +158,7 @@ const ShortestPathRouter::Table& ShortestPathRouter::FabricTable(uint32_t group)
         for (const PortId port : m_topology->GetPorts(at))
         {
             const DeviceId neighbor = m_topology->NeighborOf(port);
-            if (!IsSwitch(neighbor))
+            if (!IsSwitch(neighbor) || !IsLinkUp(Topology::LinkOf(port)))
             {
                 continue;
             }
@@ -228,6 +241,10 @@ void ShortestPathRouter::NextHopsFromNic(DeviceId nic, DeviceId destination, Por
     {
         const DeviceId neighbor = m_topology->NeighborOf(port);
         uint32_t distance = FAR;
+        if (!IsLinkUp(Topology::LinkOf(port)))
+        {
+            continue;
+        }
         if (neighbor == destination)
         {
             distance = 0;
@@ -284,7 +301,7 @@ void ShortestPathRouter::GetNextHops(DeviceId at, DeviceId destination, PortList
         }
         for (const PortId port : m_topology->GetPorts(destination))
         {
-            if (m_topology->NeighborOf(port) == at)
+            if (m_topology->NeighborOf(port) == at && IsLinkUp(Topology::LinkOf(port)))
             {
                 ports.push_back(Topology::PeerOf(port));
             }

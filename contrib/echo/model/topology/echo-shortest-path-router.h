@@ -36,6 +36,9 @@ class ShortestPathRouter : public Router
     /** @return bytes held by tables and port lists */
     uint64_t GetTableBytes() const;
 
+  protected:
+    void OnLinksChanged() override;
+
   private:
     using PortList = std::vector<PortId>;
 
@@ -46,6 +49,8 @@ class ShortestPathRouter : public Router
         std::vector<uint32_t> list;     //!< port list by number in its plane
     };
 
+    void NumberSwitches();
+    /** Groups NICs by the switches that they are attached to. */
     void PrepareFabric();
     void PrepareHosts();
     const Table& FabricTable(uint32_t group) const;

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Runs that cannot end well: what is out of reach, and deadlocks of pauses.
+
+#include "echo-buffer-wait.h"
+#include "echo-packet-network.h"
+
+#include "ns3/echo-units.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+void PacketNetwork::Stop(const std::string& trouble)
+{
+    if (m_trouble.empty())
+    {
+        m_trouble = "at " + FormatTime(Simulator::Now()) + ": " + trouble;
+        Simulator::Stop();
+    }
+}
+
+bool PacketNetwork::CanArrive(const QueuePair& pair) const
+{
+    const auto& [source, destination, label] = pair.GetKey();
+    std::vector<PortId> way;
+    return pair.GetForth()[0]->IsUp() && pair.GetBack()[0]->IsUp() &&
+           m_router->FindPath(source, destination, label, way) &&
+           m_router->FindPath(destination, source, label, way);
+}
+
+void PacketNetwork::CheckReachability()
+{
+    if (m_failures->MayRecover() || !m_failures->IsAnyDown())
+    {
+        return;
+    }
+    constexpr size_t MOST_NAMED = 4;
+    std::set<std::string> pairs;
+    size_t count = 0;
+    for (const auto& [key, pair] : m_queuePairs)
+    {
+        if (pair->IsUnfinished() && !CanArrive(*pair))
+        {
+            ++count;
+            pairs.insert(m_topology->GetDevice(std::get<0>(key)).name + " to " +
+                         m_topology->GetDevice(std::get<1>(key)).name);
+        }
+    }
+    if (count == 0)
+    {
+        return;
+    }
+    std::string named;
+    for (auto pair = pairs.begin(); pair != pairs.end(); ++pair)
+    {
+        const auto place = static_cast<size_t>(std::distance(pairs.begin(), pair));
+        if (place == MOST_NAMED)
+        {
+            named += "; " + std::to_string(pairs.size() - MOST_NAMED) + " more pairs";
+            break;
+        }
+        named += (place == 0 ? "" : "; ") + *pair;
+    }
+    Stop("no way is left for " + std::to_string(count) + " flows (" + named + ") with " +
+         m_failures->DescribeDown() + " down\n");
+}
+
+void PacketNetwork::WatchForDeadlock()
+{
+    const std::vector<StoppedClass> cycle = FindBufferCycle(*m_fabric);
+    const int64_t since = (Simulator::Now() - m_deadlockInterval).GetPicoSeconds();
+    if (!cycle.empty() && std::all_of(cycle.begin(), cycle.end(), [=](const StoppedClass& s) {
+            return s.port->GetPausedSince() <= since;
+        }))
+    {
+        Simulator::Stop();
+        return;
+    }
+    m_watch = Simulator::Schedule(
+        m_deadlockInterval, &PacketNetwork::WatchForDeadlock, Ptr<PacketNetwork>(this));
+}
+
+std::string PacketNetwork::DescribeTrouble() const
+{
+    std::string text = m_trouble;
+    const std::vector<StoppedClass> cycle = FindBufferCycle(*m_fabric);
+    if (!cycle.empty())
+    {
+        text += "deadlock: " + std::to_string(cycle.size()) +
+                " ports wait for buffer space in a circle\n" +
+                DescribeBufferCycle(*m_fabric, cycle);
+    }
+    return text;
+}
+
+} // namespace echo
+} // namespace ns3

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_TRAFFIC_CLASS_H
+#define ECHO_TRAFFIC_CLASS_H
+
+#include "echo-roce-packet.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+/** How one class of data packets shares its port with the others. */
+struct TrafficClass
+{
+    static constexpr uint32_t MOST = 8; //!< priorities of IEEE 802.1Q
+
+    bool strict{false}; //!< before all classes with weights and all strict ones after it
+    uint32_t weight{1}; //!< else: part of what strict classes leave, 1 to 1000
+};
+
+/**
+ * Which class a port serves next: strict ones in order, then the others by their weights. Deficit
+ * round robin (Shreedhar and Varghese, SIGCOMM 1995) in the form that charges a packet after it was
+ * chosen (surplus round robin), as a NIC makes packets only then.
+ */
+class ClassScheduler
+{
+  public:
+    /** @param quantum bytes a turn for a weight of 1; at least a full packet */
+    ClassScheduler(const std::vector<TrafficClass>& classes, uint32_t quantum);
+
+    /** @param eligible bit c: class c has packets and may send; not 0. @return the class */
+    uint32_t Pick(uint32_t eligible);
+
+    /** Class @p c has sent @p bytes. */
+    void Charge(uint32_t c, uint32_t bytes)
+    {
+        m_credit[c] -= bytes;
+    }
+
+  private:
+    uint32_t m_count;                                    //!< classes
+    uint32_t m_strict{0};                                //!< bit c: class c is strict
+    std::array<int64_t, TrafficClass::MOST> m_quantum{}; //!< by class: bytes a turn
+    std::array<int64_t, TrafficClass::MOST> m_credit{};  //!< by class: bytes left of its turn
+    uint32_t m_turn{0};                                  //!< class whose turn it is
+};
+
+/** The data queues of a port with several traffic classes. */
+struct ClassQueues
+{
+    ClassQueues(const std::vector<TrafficClass>& classes, uint32_t quantum)
+        : scheduler(classes, quantum)
+    {
+    }
+
+    ClassScheduler scheduler;
+    std::array<RocePacketQueue, TrafficClass::MOST> queues; //!< by class
+    std::array<uint64_t, TrafficClass::MOST> bytes{};       //!< by class: wire bytes queued
+};
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_TRAFFIC_CLASS_H */
