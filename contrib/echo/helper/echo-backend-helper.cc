@@ -27,20 +27,6 @@ namespace echo
 namespace
 {
 
-/** @return the TypeId of a congestion control as scenarios name it */
-std::string CongestionControlType(const std::string& name)
-{
-    if (name == "none")
-    {
-        return "ns3::echo::FixedRate";
-    }
-    if (name == "dcqcn")
-    {
-        return "ns3::echo::Dcqcn";
-    }
-    throw InputError({"", 0, "congestion control"}, "'" + name + "'", "dcqcn or none");
-}
-
 CollectiveChoice ChoiceOf(const CollectiveSettings& settings)
 {
     CollectiveChoice choice;
@@ -97,9 +83,8 @@ Ptr<NetworkModel> EchoBackendHelper::CreateNetwork(Fidelity fidelity, RecordSink
         network = CreateObject<PacketNetwork>();
         network->SetAttribute("Mtu", UintegerValue(m_settings.network.mtuBytes));
         network->SetAttribute("Lossless", BooleanValue(m_settings.network.pfc));
-        network->SetAttribute(
-            "CongestionControl",
-            StringValue(CongestionControlType(m_settings.network.congestionControl)));
+        network->SetAttribute("CongestionControl",
+                              StringValue(m_settings.network.congestionControl));
     }
     else
     {

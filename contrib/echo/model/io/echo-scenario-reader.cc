@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-scenario-reader.h"
 
+#include "echo-attribute-reader.h"
 #include "echo-cluster-reader.h"
 #include "echo-generator-reader.h"
 #include "echo-graph-reader.h"
@@ -72,8 +73,12 @@ NetworkSettings ReadNetwork(const YamlNode& node)
     {
         settings.mtuBytes = node.Get("mtu").Parse<uint64_t>(ParseMtu);
     }
-    settings.congestionControl =
-        OneOf(node, "congestion_control", settings.congestionControl, {"none", "dcqcn"});
+    if (node.Has("congestion_control"))
+    {
+        const TypeId parent = TypeId::LookupByName("ns3::echo::CongestionControl");
+        settings.congestionControl =
+            FindPolicy(node.Get("congestion_control"), parent, "").GetName();
+    }
     settings.pfc = node.GetBool("pfc", settings.pfc);
     node.RefuseUnknownKeys();
     return settings;

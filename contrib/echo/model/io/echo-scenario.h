@@ -31,7 +31,7 @@ struct CollectiveSettings
 struct NetworkSettings
 {
     uint64_t mtuBytes{4096};               //!< payload of a full packet
-    std::string congestionControl{"none"}; //!< "none" or "dcqcn"
+    std::string congestionControl{"none"}; //!< a policy as LookupPolicy takes it
     bool pfc{true};                        //!< lossless
 };
 

@@ -7,6 +7,7 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ns3
 {
@@ -20,6 +21,7 @@ namespace
 {
 
 constexpr double PAPER_RATE = 40e9;        //!< links of the paper's testbed, bits per second
+constexpr double BYTE_PS = 8e12;           //!< ps of a byte at 1 b/s
 constexpr double NEARLY = 1 - 1.0 / 1024;  //!< this share of the line rate counts as all of it
 constexpr double NEGLIGIBLE_ALPHA = 1e-12; //!< no rate changes by it
 
@@ -54,15 +56,27 @@ TypeId Dcqcn::GetTypeId()
                           MakeTimeAccessor(&Dcqcn::m_t),
                           MakeTimeChecker(NanoSeconds(1)))
             .AddAttribute("B",
-                          "Byte counter: a step of increase each time so many bytes were sent.",
+                          "Byte counter: a step of increase each time so many bytes were sent. 0: "
+                          "none.",
                           UintegerValue(10000000),
                           MakeUintegerAccessor(&Dcqcn::m_b),
-                          MakeUintegerChecker<uint64_t>(1))
+                          MakeUintegerChecker<uint64_t>())
             .AddAttribute("N",
                           "Least time between two CNPs of a queue pair.",
                           TimeValue(MicroSeconds(50)),
                           MakeTimeAccessor(&Dcqcn::m_n),
                           MakeTimeChecker(Time(0)))
+            .AddAttribute("CutInterval",
+                          "Least time between two cuts of a queue pair; CNPs between count for "
+                          "alpha only.",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&Dcqcn::m_cutInterval),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("ClampTargetRate",
+                          "Each cut sets R_T to R_C. False: only one after the rate timer has run.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&Dcqcn::m_clamp),
+                          MakeBooleanChecker())
             .AddAttribute("Rai",
                           "R_AI, step of additive increase.",
                           DataRateValue(DataRate("40Mb/s")),
@@ -96,12 +110,12 @@ std::string Dcqcn::GetName() const
     return "dcqcn";
 }
 
-std::unique_ptr<RateState> Dcqcn::MakeState(double lineRate) const
+std::unique_ptr<RateState> Dcqcn::MakeState(const PathProperties& path) const
 {
     auto state = std::make_unique<DcqcnState>();
-    state->lineRate = lineRate;
-    state->rate = lineRate;
-    state->targetRate = lineRate;
+    state->lineRate = path.lineRate;
+    state->rate = path.lineRate;
+    state->targetRate = path.lineRate;
     state->alpha = m_initialAlpha;
     return state;
 }
@@ -145,11 +159,20 @@ void Dcqcn::OnNotice(RateState& rate, int64_t now) const
     {
         RunTimer(state, now);
     }
-    state.targetRate = state.rate;
-    const double least = std::min(static_cast<double>(m_minRate.GetBitRate()), state.lineRate);
-    state.rate = std::max(state.rate * (1 - state.alpha / 2), least);
+    const double alpha = state.alpha;
     state.alpha = (1 - m_g) * state.alpha + m_g;
     state.alphaSince = now;
+    if (now - state.cutSince < m_cutInterval.GetPicoSeconds())
+    {
+        return;
+    }
+    if (m_clamp || state.timerStage > 0)
+    {
+        state.targetRate = state.rate;
+    }
+    const double least = std::min(static_cast<double>(m_minRate.GetBitRate()), state.lineRate);
+    state.rate = std::max(state.rate * (1 - alpha / 2), least);
+    state.cutSince = now;
     state.timerSince = now;
     state.bytesSince = 0;
     state.timerStage = 0;
@@ -162,6 +185,10 @@ void Dcqcn::OnSend(RateState& rate, uint32_t wireBytes, int64_t now) const
 {
     DcqcnState& state = static_cast<DcqcnState&>(rate);
     RunTimer(state, now);
+    if (m_b == 0)
+    {
+        return;
+    }
     state.bytesSince += wireBytes;
     while (state.limited && state.bytesSince >= m_b)
     {
@@ -169,6 +196,27 @@ void Dcqcn::OnSend(RateState& rate, uint32_t wireBytes, int64_t now) const
         Increase(state);
         ++state.byteStage;
     }
+}
+
+int64_t Dcqcn::GetGap(const RateState& rate, uint32_t wireBytes, int64_t now) const
+{
+    // The rate timer may run meanwhile: a slow sender need not wait at a rate it has no more.
+    DcqcnState state = static_cast<const DcqcnState&>(rate);
+    double left = wireBytes;
+    int64_t time = now;
+    while (state.limited)
+    {
+        const int64_t next = state.timerSince + m_t.GetPicoSeconds();
+        const double sent = static_cast<double>(next - time) * state.rate / BYTE_PS;
+        if (sent >= left)
+        {
+            break;
+        }
+        left -= std::max(sent, 0.0);
+        time = std::max(time, next);
+        RunTimer(state, next);
+    }
+    return time - now + static_cast<int64_t>(std::ceil(left * BYTE_PS / state.rate));
 }
 
 void Dcqcn::RunTimer(DcqcnState& state, int64_t now) const

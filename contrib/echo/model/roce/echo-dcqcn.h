@@ -19,6 +19,7 @@ struct DcqcnState : RateState
     double alpha{1};        //!< estimate of congestion
     int64_t alphaSince{-1}; //!< alpha is up to date until here; below 0: no CNP yet
     int64_t timerSince{0};  //!< the rate timer started
+    int64_t cutSince{INT64_MIN / 2}; //!< last cut
     uint64_t bytesSince{0}; //!< sent since the byte counter started
     uint32_t timerStage{0}; //!< T: expirations of the timer since the last cut
     uint32_t byteStage{0};  //!< BC: expirations of the byte counter since the last cut
@@ -52,11 +53,12 @@ class Dcqcn : public CongestionControl
     static TypeId GetTypeId();
 
     std::string GetName() const override;
-    std::unique_ptr<RateState> MakeState(double lineRate) const override;
+    std::unique_ptr<RateState> MakeState(const PathProperties& path) const override;
     bool UsesNotices() const override;
     int64_t GetNoticeInterval() const override;
     void OnNotice(RateState& state, int64_t now) const override;
     void OnSend(RateState& state, uint32_t wireBytes, int64_t now) const override;
+    int64_t GetGap(const RateState& state, uint32_t wireBytes, int64_t now) const override;
 
   private:
     void DecayAlpha(DcqcnState& state, int64_t now) const;
@@ -72,6 +74,8 @@ class Dcqcn : public CongestionControl
     Time m_t;                 //!< attribute T
     uint64_t m_b{10000000};   //!< attribute B
     Time m_n;                 //!< attribute N
+    Time m_cutInterval;       //!< attribute CutInterval
+    bool m_clamp{true};       //!< attribute ClampTargetRate
     DataRate m_rai;           //!< attribute Rai
     DataRate m_rhai;          //!< attribute Rhai
     DataRate m_minRate;       //!< attribute MinRate

@@ -6,6 +6,7 @@
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/echo-error.h"
+#include "ns3/echo-policy.h"
 #include "ns3/integer.h"
 #include "ns3/log.h"
 #include "ns3/object-factory.h"
@@ -25,6 +26,13 @@ namespace echo
 
 NS_LOG_COMPONENT_DEFINE("EchoPacketNetwork");
 NS_OBJECT_ENSURE_REGISTERED(PacketNetwork);
+
+namespace
+{
+
+constexpr double BITS_PS = 8e12; //!< bits per second times ps over this are bytes
+
+} // namespace
 
 TypeId PacketNetwork::GetTypeId()
 {
@@ -50,6 +58,48 @@ TypeId PacketNetwork::GetTypeId()
                           UintegerValue(0),
                           MakeUintegerAccessor(&PacketNetwork::m_windowBytes),
                           MakeUintegerChecker<uint64_t>())
+            .AddAttribute("WindowBdps",
+                          "The same, as a multiple of what the NIC's rate carries in the "
+                          "round-trip time of the queue pair's idle path (1: BDP-FC of IRN). 0: no "
+                          "limit. Of two limits the smaller holds.",
+                          DoubleValue(0),
+                          MakeDoubleAccessor(&PacketNetwork::m_windowBdps),
+                          MakeDoubleChecker<double>(0))
+            .AddAttribute("DataHeaderBytes",
+                          "Wire bytes of a data packet beside its payload: preamble 8, Ethernet "
+                          "14, IPv4 20, UDP 8, BTH 12, ICRC 4, frame check 4, gap 12.",
+                          UintegerValue(RoceWire::DATA),
+                          MakeUintegerAccessor(&PacketNetwork::m_dataHeaderBytes),
+                          MakeUintegerChecker<uint32_t>(0, 4096))
+            .AddAttribute("FirstHeaderBytes",
+                          "Wire bytes more of the first packet of a message: RETH of an RDMA "
+                          "write. 0: messages are sends.",
+                          UintegerValue(RoceWire::RETH),
+                          MakeUintegerAccessor(&PacketNetwork::m_firstHeaderBytes),
+                          MakeUintegerChecker<uint32_t>(0, 4096))
+            .AddAttribute("AckBytes",
+                          "Wire bytes of an ACK or NACK.",
+                          UintegerValue(RoceWire::ACK),
+                          MakeUintegerAccessor(&PacketNetwork::m_ackBytes),
+                          MakeUintegerChecker<uint32_t>(1, 4096))
+            .AddAttribute("CnpBytes",
+                          "Wire bytes of a CNP.",
+                          UintegerValue(RoceWire::CNP),
+                          MakeUintegerAccessor(&PacketNetwork::m_cnpBytes),
+                          MakeUintegerChecker<uint32_t>(1, 4096))
+            .AddAttribute("Retransmission",
+                          "How lost packets are repaired, see QueuePair: go-back-n or "
+                          "selective-repeat.",
+                          StringValue("go-back-n"),
+                          MakeStringAccessor(&PacketNetwork::m_retransmission),
+                          MakeStringChecker())
+            .AddAttribute("ReorderPackets",
+                          "Selective repeat: a missing packet is reported once one more than this "
+                          "many places after it has arrived (packets of a queue pair that take "
+                          "several paths overtake each other).",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&PacketNetwork::m_reorder),
+                          MakeUintegerChecker<uint32_t>())
             .AddAttribute("RetransmitTimeout",
                           "Time without news of the receiver after which a sender goes back; used "
                           "only where packets can get lost.",
@@ -80,8 +130,9 @@ TypeId PacketNetwork::GetTypeId()
                           MakeBooleanAccessor(&PacketNetwork::m_runAhead),
                           MakeBooleanChecker())
             .AddAttribute("CongestionControl",
-                          "TypeId of the congestion control of all queue pairs.",
-                          StringValue("ns3::echo::FixedRate"),
+                          "Congestion control of all queue pairs: a TypeId, or its name in lower "
+                          "case without the namespace.",
+                          StringValue("none"),
                           MakeStringAccessor(&PacketNetwork::m_controlType),
                           MakeStringChecker())
             .AddAttribute("Stream",
@@ -110,21 +161,44 @@ void PacketNetwork::Prepare(Ptr<Router> router, RecordSink* sink)
     m_topology = router->GetTopology();
     m_sink = sink;
 
-    TypeId control;
-    if (!TypeId::LookupByNameFailSafe(m_controlType, &control) || !control.HasConstructor() ||
-        !control.IsChildOf(CongestionControl::GetTypeId()))
+    CreateControl();
+    SetParameters();
+    m_fabric = std::make_unique<RoceFabric>(m_router, &m_parameters, &m_pool, m_firstStream);
+    for (RoceNic* nic : m_fabric->GetNics())
+    {
+        nic->SetPolicy(m_control, [this](QueuePair& pair, int64_t now) { OnDelivered(pair, now); });
+    }
+    m_fabric->Seal();
+}
+
+void PacketNetwork::CreateControl()
+{
+    const TypeId parent = CongestionControl::GetTypeId();
+    const std::optional<TypeId> control = LookupPolicy(m_controlType, parent, "");
+    if (!control)
     {
         throw InputError(SourceLocation{"", 0, "ns3::echo::PacketNetwork::CongestionControl"},
                          "'" + m_controlType + "'",
-                         "the TypeId of a congestion control such as ns3::echo::Dcqcn");
+                         ListPolicies(parent, ""));
     }
     ObjectFactory factory;
-    factory.SetTypeId(control);
+    factory.SetTypeId(*control);
     m_control = factory.Create<CongestionControl>();
+}
 
+void PacketNetwork::SetParameters()
+{
+    if (m_retransmission != "go-back-n" && m_retransmission != "selective-repeat")
+    {
+        throw InputError(SourceLocation{"", 0, "ns3::echo::PacketNetwork::Retransmission"},
+                         "'" + m_retransmission + "'",
+                         "go-back-n or selective-repeat");
+    }
     m_parameters.mtuBytes = m_mtuBytes;
-    m_parameters.ackInterval = m_ackInterval;
-    m_parameters.windowBytes = m_windowBytes;
+    m_parameters.overhead = {m_dataHeaderBytes, m_firstHeaderBytes, m_ackBytes, m_cnpBytes};
+    m_parameters.telemetry = m_control->UsesTelemetry();
+    m_parameters.telemetryBytes = m_control->GetTelemetryBytes(RoceTelemetry::MAX_HOPS);
+    m_parameters.selectiveRepeat = m_retransmission == "selective-repeat";
     m_parameters.retransmitTimeout = m_retransmitTimeout.GetPicoSeconds();
     m_parameters.lossRate = m_lossRate;
     m_parameters.lossless = m_lossless;
@@ -132,12 +206,10 @@ void PacketNetwork::Prepare(Ptr<Router> router, RecordSink* sink)
     m_parameters.congestionNotices = m_control->UsesNotices();
     m_parameters.noticeInterval = m_control->GetNoticeInterval();
     m_parameters.lazy = m_lazy;
-    m_fabric = std::make_unique<RoceFabric>(m_router, &m_parameters, &m_pool, m_firstStream);
-    for (RoceNic* nic : m_fabric->GetNics())
+    if (m_parameters.telemetry || m_parameters.selectiveRepeat)
     {
-        nic->SetPolicy(m_control, [this](QueuePair& pair, int64_t now) { OnDelivered(pair, now); });
+        m_pool.Extend();
     }
-    m_fabric->Seal();
 }
 
 QueuePair& PacketNetwork::GetQueuePair(const Message& message)
@@ -161,19 +233,56 @@ QueuePair& PacketNetwork::GetQueuePair(const Message& message)
         throw UnsupportedError("a message from " + m_topology->GetDevice(message.source).name +
                                " to itself");
     }
-    std::vector<RocePort*> forth =
-        m_fabric->MakeRoute(message.source, message.destination, message.label);
-    std::vector<RocePort*> back =
-        m_fabric->MakeRoute(message.destination, message.source, message.label);
-    std::unique_ptr<RateState> rate = m_control->MakeState(forth.front()->GetBitRate());
-    auto pair = std::make_unique<QueuePair>(key,
-                                            static_cast<uint32_t>(m_queuePairs.size()),
-                                            m_parameters.mtuBytes,
-                                            m_parameters.ackInterval,
-                                            std::move(forth),
-                                            std::move(back),
-                                            std::move(rate));
-    return *m_queuePairs.emplace(key, std::move(pair)).first->second;
+    return *m_queuePairs.emplace(key, MakeQueuePair(key)).first->second;
+}
+
+std::unique_ptr<QueuePair> PacketNetwork::MakeQueuePair(const QueuePair::Key& key)
+{
+    const auto& [source, destination, label] = key;
+    std::vector<RocePort*> forth = m_fabric->MakeRoute(source, destination, label);
+    std::vector<RocePort*> back = m_fabric->MakeRoute(destination, source, label);
+    PathProperties path;
+    path.hops = static_cast<uint32_t>(forth.size() - 1);
+    path.mtuBytes = m_mtuBytes;
+    path.lineRate = forth.front()->GetBitRate();
+    const uint32_t switches = path.hops - 1;
+    if (m_parameters.telemetry && switches > RoceTelemetry::MAX_HOPS)
+    {
+        throw UnsupportedError("telemetry of " + std::to_string(switches) +
+                               " switches on one path; at most " +
+                               std::to_string(RoceTelemetry::MAX_HOPS));
+    }
+    QueuePairSettings settings;
+    settings.mtuBytes = m_mtuBytes;
+    settings.ackInterval = m_ackInterval;
+    settings.overhead = m_parameters.overhead;
+    settings.overhead.data += m_control->GetTelemetryBytes(switches);
+    settings.overhead.ack += m_control->GetTelemetryBytes(switches);
+    settings.selective = m_parameters.selectiveRepeat;
+    settings.reorder = m_reorder;
+    const std::pair<const std::vector<RocePort*>&, uint32_t> ways[] = {
+        {forth, m_mtuBytes + settings.overhead.data}, {back, settings.overhead.ack}};
+    for (const auto& [ports, bytes] : ways)
+    {
+        for (size_t i = 0; i + 1 < ports.size(); ++i)
+        {
+            path.baseRtt += ports[i]->TxPicoseconds(bytes) + ports[i]->GetDelayPicoseconds();
+        }
+    }
+    settings.windowBytes = m_windowBytes;
+    if (m_windowBdps > 0)
+    {
+        const double bdp = path.lineRate * static_cast<double>(path.baseRtt) / BITS_PS;
+        const uint64_t bytes = std::max<uint64_t>(1, static_cast<uint64_t>(m_windowBdps * bdp));
+        settings.windowBytes =
+            settings.windowBytes > 0 ? std::min(settings.windowBytes, bytes) : bytes;
+    }
+    return std::make_unique<QueuePair>(key,
+                                       static_cast<uint32_t>(m_queuePairs.size()),
+                                       settings,
+                                       std::move(forth),
+                                       std::move(back),
+                                       m_control->MakeState(path));
 }
 
 RoceNic& PacketNetwork::GetNic(const QueuePair& queuePair) const

@@ -3,7 +3,7 @@
 
 #include "ns3/log.h"
 
-#include <cmath>
+#include <algorithm>
 #include <tuple>
 
 namespace ns3
@@ -14,20 +14,46 @@ namespace echo
 NS_LOG_COMPONENT_DEFINE("EchoRoceNic");
 NS_OBJECT_ENSURE_REGISTERED(RoceNic);
 
-namespace
-{
-
-constexpr double BIT_PS = 8e12; //!< ps of a byte at 1 b/s
-
-} // namespace
-
 TypeId RoceNic::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::echo::RoceNic")
-                            .SetParent<RoceDevice>()
-                            .SetGroupName("Echo")
-                            .AddConstructor<RoceNic>();
+    static TypeId tid =
+        TypeId("ns3::echo::RoceNic")
+            .SetParent<RoceDevice>()
+            .SetGroupName("Echo")
+            .AddConstructor<RoceNic>()
+            .AddTraceSource("Cnp",
+                            "A CNP has come to a queue pair that sends by this NIC.",
+                            MakeTraceSourceAccessor(&RoceNic::m_noticeTrace),
+                            "ns3::echo::RoceNic::NoticeTracedCallback")
+            .AddTraceSource("Rate",
+                            "Congestion control has changed a queue pair's rate (bits per second; "
+                            "the line rate if it is not limited) or window (bytes; 0: no limit).",
+                            MakeTraceSourceAccessor(&RoceNic::m_rateTrace),
+                            "ns3::echo::RoceNic::RateTracedCallback")
+            .AddTraceSource("Retransmission",
+                            "A queue pair sends a packet again.",
+                            MakeTraceSourceAccessor(&RoceNic::m_retransmissionTrace),
+                            "ns3::echo::RoceNic::RetransmissionTracedCallback")
+            .AddTraceSource("Rtt",
+                            "Time from the start of a packet that asked for an acknowledgement "
+                            "to that acknowledgement.",
+                            MakeTraceSourceAccessor(&RoceNic::m_rttTrace),
+                            "ns3::echo::RoceNic::RttTracedCallback");
     return tid;
+}
+
+RoceNic::RoceNic()
+    : m_noticeTrace(this),
+      m_rateTrace(this),
+      m_retransmissionTrace(this),
+      m_rttTrace(this)
+{
+}
+
+void RoceNic::SetTraced()
+{
+    m_traced = true;
+    m_measuresRtt = m_measuresRtt || !m_rttTrace.IsEmpty();
 }
 
 bool RoceNic::Timer::operator<(const Timer& other) const
@@ -46,9 +72,8 @@ void RoceNic::DoSeal()
 {
     m_rounds.assign(GetPortCount(), Round{});
     m_canLose = GetParameters().CanLose();
-    const uint64_t window = GetParameters().windowBytes;
-    const uint32_t mtu = GetParameters().mtuBytes;
-    m_windowPackets = (window + mtu - 1) / mtu;
+    m_usesAcknowledgements = m_control->UsesAcknowledgements();
+    m_measuresRtt = m_control->UsesRtt();
 }
 
 void RoceNic::Activate(QueuePair& queuePair, int64_t now)
@@ -76,11 +101,6 @@ void RoceNic::Resume(QueuePair& queuePair, int64_t now)
     }
 }
 
-bool RoceNic::IsWindowFull(const QueuePair& queuePair) const
-{
-    return m_windowPackets > 0 && queuePair.GetOutstanding() >= m_windowPackets;
-}
-
 void RoceNic::Append(Round& round, QueuePair& queuePair)
 {
     queuePair.state = QueuePair::State::READY;
@@ -90,22 +110,15 @@ void RoceNic::Append(Round& round, QueuePair& queuePair)
     ++round.count;
 }
 
+bool RoceNic::MaySend(const QueuePair& queuePair, int64_t now)
+{
+    return queuePair.HasPacket() && !queuePair.IsWindowFull() &&
+           !(queuePair.GetRate().limited && queuePair.nextSend > now);
+}
+
 bool RoceNic::Reconsider(QueuePair& queuePair, int64_t now)
 {
-    if (!queuePair.HasPacket())
-    {
-        queuePair.state = QueuePair::State::IDLE;
-    }
-    else if (IsWindowFull(queuePair))
-    {
-        queuePair.state = QueuePair::State::BLOCKED;
-    }
-    else if (queuePair.GetRate().limited && queuePair.nextSend > now)
-    {
-        queuePair.state = QueuePair::State::PACED;
-        AddTimer({queuePair.nextSend, false, &queuePair});
-    }
-    else
+    if (MaySend(queuePair, now))
     {
         RocePort& port = *queuePair.GetForth()[0];
         Round& round = m_rounds[port.GetIndex()];
@@ -113,64 +126,86 @@ bool RoceNic::Reconsider(QueuePair& queuePair, int64_t now)
         port.SetWaiting(round.count);
         return true;
     }
+    if (!queuePair.HasPacket())
+    {
+        queuePair.state = QueuePair::State::IDLE;
+    }
+    else if (queuePair.IsWindowFull())
+    {
+        queuePair.state = QueuePair::State::BLOCKED;
+    }
+    else
+    {
+        Pace(queuePair);
+    }
     return false;
+}
+
+void RoceNic::Pace(QueuePair& queuePair)
+{
+    queuePair.state = QueuePair::State::PACED;
+    if (queuePair.nextSend < queuePair.paceTimer)
+    {
+        queuePair.paceTimer = queuePair.nextSend;
+        AddTimer({queuePair.nextSend, false, &queuePair});
+    }
 }
 
 RocePacket* RoceNic::PullData(RocePort& port, int64_t now)
 {
     Round& round = m_rounds[port.GetIndex()];
-    while (round.count > 0 && !round.first->HasPacket())
+    RocePacket* packet = nullptr;
+    while (!packet && round.count > 0)
     {
-        // Acknowledged after all while it was about to send again.
-        round.first->state = QueuePair::State::IDLE;
-        round.first = round.first->nextReady;
+        QueuePair& queuePair = *round.first;
+        round.first = queuePair.nextReady;
         --round.count;
+        int64_t next = now;
+        if (MaySend(queuePair, now))
+        {
+            packet = GetPool().Take();
+            const bool again = queuePair.MakePacket(*packet);
+            OnSent(queuePair, *packet, again, now);
+            next += port.TxPicoseconds(packet->wireBytes);
+        }
+        Reconsider(queuePair, next);
     }
-    if (round.count == 0)
-    {
-        port.SetWaiting(0);
-        return nullptr;
-    }
-    QueuePair& queuePair = *round.first;
-    round.first = queuePair.nextReady;
-    --round.count;
+    port.SetWaiting(round.count);
+    return packet;
+}
 
-    RocePacket* packet = GetPool().Take();
-    queuePair.MakePacket(*packet);
+void RoceNic::OnSent(QueuePair& queuePair, const RocePacket& packet, bool again, int64_t now)
+{
     if (m_canLose && !queuePair.timeoutSet)
     {
         queuePair.timeoutSet = true;
         queuePair.lastProgress = now;
         AddTimer({now + GetParameters().retransmitTimeout, true, &queuePair});
     }
-    int64_t mayFollow = 0;
-    RateState& rate = queuePair.GetRate();
-    if (rate.limited)
+    RateState& state = queuePair.GetRate();
+    if (state.limited)
     {
-        m_control->OnSend(rate, packet->wireBytes, now);
-        const double gap = std::ceil(packet->wireBytes * BIT_PS / rate.rate);
-        queuePair.nextSend = now + static_cast<int64_t>(gap);
-        mayFollow = queuePair.nextSend;
+        const double rate = state.rate;
+        m_control->OnSend(state, packet.wireBytes, now);
+        queuePair.lastSend = now;
+        queuePair.lastWireBytes = packet.wireBytes;
+        queuePair.nextSend = now + m_control->GetGap(state, packet.wireBytes, now);
+        if (m_traced && state.rate != rate)
+        {
+            m_rateTrace(TimeStep(static_cast<uint64_t>(now)),
+                        queuePair,
+                        state.rate,
+                        state.windowBytes);
+        }
     }
-    if (!queuePair.HasPacket())
+    if (m_measuresRtt && packet.ackRequest && !again)
     {
-        queuePair.state = QueuePair::State::IDLE;
+        queuePair.StartProbe(packet.sequence, now);
     }
-    else if (IsWindowFull(queuePair))
+    if (again && m_traced)
     {
-        queuePair.state = QueuePair::State::BLOCKED;
+        m_retransmissionTrace(TimeStep(static_cast<uint64_t>(now)), queuePair, packet.sequence);
     }
-    else if (mayFollow > now + port.TxPicoseconds(packet->wireBytes))
-    {
-        queuePair.state = QueuePair::State::PACED;
-        AddTimer({mayFollow, false, &queuePair});
-    }
-    else
-    {
-        Append(round, queuePair);
-    }
-    port.SetWaiting(round.count);
-    return packet;
 }
 
 void RoceNic::Receive(uint32_t, RocePacket* packet, int64_t now)
@@ -181,7 +216,7 @@ void RoceNic::Receive(uint32_t, RocePacket* packet, int64_t now)
         ReceiveData(packet, now);
         break;
     case RocePacketKind::CNP:
-        m_control->OnNotice(packet->queuePair->GetRate(), now);
+        ReceiveNotice(*packet->queuePair, now);
         break;
     default:
         ReceiveAcknowledgement(packet, now);
@@ -190,15 +225,29 @@ void RoceNic::Receive(uint32_t, RocePacket* packet, int64_t now)
     GetPool().Give(packet);
 }
 
+void RoceNic::ReceiveNotice(QueuePair& queuePair, int64_t now)
+{
+    RateState& state = queuePair.GetRate();
+    const double rate = state.rate;
+    const double window = state.windowBytes;
+    if (m_traced)
+    {
+        m_noticeTrace(TimeStep(static_cast<uint64_t>(now)), queuePair);
+    }
+    m_control->OnNotice(state, now);
+    OnControlled(queuePair, rate, window, now);
+}
+
 void RoceNic::ReceiveData(RocePacket* packet, int64_t now)
 {
     QueuePair& queuePair = *packet->queuePair;
     if (packet->congestion && now - queuePair.lastNotice >= GetParameters().noticeInterval)
     {
         queuePair.lastNotice = now;
-        SendReply(queuePair, RocePacketKind::CNP, now);
+        SendReply(queuePair, RocePacketKind::CNP, *packet, now);
     }
-    switch (queuePair.Accept(packet->sequence))
+    const QueuePair::Arrival arrival = queuePair.Accept(packet->sequence);
+    switch (arrival)
     {
     case QueuePair::Arrival::IN_ORDER:
         if (packet->endOfMessage)
@@ -206,52 +255,125 @@ void RoceNic::ReceiveData(RocePacket* packet, int64_t now)
             m_delivered(queuePair, now);
         }
         break;
+    case QueuePair::Arrival::FILLED:
+        while (queuePair.HasFinished())
+        {
+            m_delivered(queuePair, now);
+        }
+        break;
     case QueuePair::Arrival::GAP:
         NS_LOG_LOGIC("packet " << queuePair.GetExpected() << " missing before "
                                << packet->sequence);
-        SendReply(queuePair, RocePacketKind::NACK, now);
+        SendReply(queuePair, RocePacketKind::NACK, *packet, now);
         return;
     case QueuePair::Arrival::GAP_REPORTED:
         return;
+    case QueuePair::Arrival::EARLY:
     case QueuePair::Arrival::DUPLICATE:
         break;
     }
-    if (packet->ackRequest)
+    // What came early may have asked: its answer is due with the packet that fills the gap.
+    if (packet->ackRequest || arrival == QueuePair::Arrival::FILLED)
     {
-        SendReply(queuePair, RocePacketKind::ACK, now);
+        SendReply(queuePair, RocePacketKind::ACK, *packet, now);
     }
 }
 
-void RoceNic::SendReply(QueuePair& queuePair, RocePacketKind kind, int64_t now)
+void RoceNic::SendReply(QueuePair& queuePair, RocePacketKind kind, RocePacket& cause, int64_t now)
 {
+    const RoceOverhead& overhead = queuePair.GetSettings().overhead;
     RocePacket* reply = GetPool().Take();
     reply->queuePair = &queuePair;
     reply->route = queuePair.GetBack() + 1;
     reply->out = *reply->route;
     reply->sequence = queuePair.GetExpected();
     reply->payloadBytes = 0;
-    reply->wireBytes = kind == RocePacketKind::CNP ? RoceWire::CNP : RoceWire::ACK;
+    reply->wireBytes = kind == RocePacketKind::CNP ? overhead.cnp : overhead.ack;
     reply->kind = kind;
     reply->startOfMessage = false;
     reply->endOfMessage = false;
     reply->ackRequest = false;
     reply->congestion = false;
+    if (GetParameters().telemetry)
+    {
+        RocePacketPool::GetExtension(*reply) = RocePacketPool::GetExtension(cause);
+    }
+    if (GetParameters().selectiveRepeat)
+    {
+        RocePacketPool::GetExtension(*reply).selective = cause.sequence;
+    }
     queuePair.GetBack()[0]->SendControl(reply, now);
 }
 
 void RoceNic::ReceiveAcknowledgement(RocePacket* packet, int64_t now)
 {
     QueuePair& queuePair = *packet->queuePair;
-    if (queuePair.Acknowledge(packet->sequence))
+    RateState& state = queuePair.GetRate();
+    const double rate = state.rate;
+    const double window = state.windowBytes;
+    Acknowledgement news;
+    news.now = now;
+    news.sequence = packet->sequence;
+    news.newPackets = queuePair.Acknowledge(packet->sequence);
+    if (news.newPackets > 0)
     {
         queuePair.lastProgress = now;
     }
+    if (m_measuresRtt && packet->kind == RocePacketKind::ACK)
+    {
+        news.rtt = queuePair.EndProbe(packet->sequence, now);
+        if (m_traced && news.rtt >= 0)
+        {
+            m_rttTrace(TimeStep(static_cast<uint64_t>(now)),
+                       queuePair,
+                       TimeStep(static_cast<uint64_t>(news.rtt)));
+        }
+    }
     if (packet->kind == RocePacketKind::NACK)
     {
-        queuePair.GoBack();
+        queuePair.OnNack(GetParameters().selectiveRepeat
+                             ? RocePacketPool::GetExtension(*packet).selective
+                             : packet->sequence);
+        m_control->OnLoss(state, false, now);
     }
+    if (m_usesAcknowledgements)
+    {
+        news.nextSequence = queuePair.GetNextSequence();
+        if (GetParameters().telemetry)
+        {
+            news.telemetry = &RocePacketPool::GetExtension(*packet).telemetry;
+        }
+        m_control->OnAcknowledgement(state, news);
+    }
+    OnControlled(queuePair, rate, window, now);
     if (queuePair.state == QueuePair::State::BLOCKED ||
         (queuePair.state == QueuePair::State::IDLE && queuePair.HasPacket()))
+    {
+        Resume(queuePair, now);
+    }
+}
+
+void RoceNic::OnControlled(QueuePair& queuePair, double rate, double window, int64_t now)
+{
+    const RateState& state = queuePair.GetRate();
+    if (state.rate == rate && state.windowBytes == window)
+    {
+        return;
+    }
+    if (m_traced)
+    {
+        m_rateTrace(
+            TimeStep(static_cast<uint64_t>(now)), queuePair, state.rate, state.windowBytes);
+    }
+    queuePair.UpdateWindow();
+    // What waits is paced at the new rate, from the start of the packet before it.
+    queuePair.nextSend = queuePair.lastSend;
+    if (state.limited)
+    {
+        queuePair.nextSend +=
+            m_control->GetGap(state, queuePair.lastWireBytes, queuePair.lastSend);
+    }
+    if (queuePair.state == QueuePair::State::PACED)
     {
         Resume(queuePair, now);
     }
@@ -282,9 +404,13 @@ void RoceNic::OnTimer(int64_t now)
         {
             OnTimeout(*timer.queuePair, now);
         }
-        else
+        else if (timer.time == timer.queuePair->paceTimer)
         {
-            Resume(*timer.queuePair, now);
+            timer.queuePair->paceTimer = RoceAgenda::NEVER;
+            if (timer.queuePair->state == QueuePair::State::PACED)
+            {
+                Resume(*timer.queuePair, now);
+            }
         }
     }
     SetTimer(m_timers.empty() ? RoceAgenda::NEVER : m_timers.top().time);
@@ -307,7 +433,12 @@ void RoceNic::OnTimeout(QueuePair& queuePair, int64_t now)
     NS_LOG_LOGIC("timeout after " << timeout << " ps");
     queuePair.lastProgress = now;
     AddTimer({now + timeout, true, &queuePair});
-    queuePair.GoBack();
+    queuePair.Restart();
+    RateState& state = queuePair.GetRate();
+    const double rate = state.rate;
+    const double window = state.windowBytes;
+    m_control->OnLoss(state, true, now);
+    OnControlled(queuePair, rate, window, now);
     if (queuePair.state == QueuePair::State::IDLE || queuePair.state == QueuePair::State::BLOCKED)
     {
         Resume(queuePair, now);

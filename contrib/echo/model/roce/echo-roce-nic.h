@@ -4,6 +4,9 @@
 
 #include "echo-queue-pair.h"
 #include "echo-roce-device.h"
+#include "echo-roce-port-trace.h"
+
+#include "ns3/nstime.h"
 
 #include <cstdint>
 #include <functional>
@@ -17,8 +20,11 @@ namespace echo
 
 /**
  * A NIC: lets its queue pairs send in turn (a packet each, round robin, on each port), each at its
- * rate; receives, acknowledges, reports gaps and congestion. It drains what arrives at line rate,
- * so it never pauses its link; it obeys pauses.
+ * rate and within its window; receives, acknowledges, reports gaps and congestion. It drains what
+ * arrives at line rate, so it never pauses its link; it obeys pauses.
+ *
+ * Trace sources tell of the queue pairs that send by this NIC. Unconnected ones cost nothing:
+ * rates and CNPs are rare, and for the rest one flag is tested.
  */
 class RoceNic : public RoceDevice
 {
@@ -26,7 +32,18 @@ class RoceNic : public RoceDevice
     /** A message of @p queuePair is complete at this NIC. */
     using DeliveredFunction = std::function<void(QueuePair& queuePair, int64_t now)>;
 
+    using NoticeTracedCallback = void (*)(Time at, const QueuePair& queuePair);
+    using RateTracedCallback = void (*)(Time at,
+                                        const QueuePair& queuePair,
+                                        double bitsPerSecond,
+                                        double windowBytes);
+    using RetransmissionTracedCallback = void (*)(Time at,
+                                                  const QueuePair& queuePair,
+                                                  uint64_t sequence);
+    using RttTracedCallback = void (*)(Time at, const QueuePair& queuePair, Time rtt);
+
     static TypeId GetTypeId();
+    RoceNic();
 
     /** To be called once, before Seal. */
     void SetPolicy(Ptr<CongestionControl> control, DeliveredFunction delivered);
@@ -37,6 +54,9 @@ class RoceNic : public RoceDevice
     void Wake(QueuePair& queuePair, int64_t now);
 
     RocePacket* PullData(RocePort& port, int64_t now) override;
+
+    /** Called by a trace source of this NIC when someone connects. */
+    void SetTraced();
 
   protected:
     void DoDispose() override;
@@ -67,16 +87,25 @@ class RoceNic : public RoceDevice
 
     void ReceiveData(RocePacket* packet, int64_t now);
     void ReceiveAcknowledgement(RocePacket* packet, int64_t now);
-    void SendReply(QueuePair& queuePair, RocePacketKind kind, int64_t now);
+    void ReceiveNotice(QueuePair& queuePair, int64_t now);
+    /** @param cause the data packet that is answered */
+    void SendReply(QueuePair& queuePair, RocePacketKind kind, RocePacket& cause, int64_t now);
     void Append(Round& round, QueuePair& queuePair);
     /**
      * Decides what the queue pair waits for; puts it into its round or sets a timer.
      * @return true if its port is to be woken
      */
     bool Reconsider(QueuePair& queuePair, int64_t now);
+    /** @return true if the queue pair has a packet that neither window nor rate holds back */
+    static bool MaySend(const QueuePair& queuePair, int64_t now);
+    /** Makes the queue pair wait for its rate. */
+    void Pace(QueuePair& queuePair);
     /** Reconsider and wake. */
     void Resume(QueuePair& queuePair, int64_t now);
-    bool IsWindowFull(const QueuePair& queuePair) const;
+    /** A packet of the queue pair starts: pacing, timers, probes, traces. */
+    void OnSent(QueuePair& queuePair, const RocePacket& packet, bool again, int64_t now);
+    /** The congestion control has changed rate or window: applies them to what waits. */
+    void OnControlled(QueuePair& queuePair, double rate, double window, int64_t now);
     void AddTimer(const Timer& timer);
     void OnTimeout(QueuePair& queuePair, int64_t now);
 
@@ -85,7 +114,14 @@ class RoceNic : public RoceDevice
     std::vector<Round> m_rounds;         //!< by port
     std::priority_queue<Timer> m_timers; //!< earliest on top
     bool m_canLose{false};               //!< gaps and timeouts can occur
-    uint64_t m_windowPackets{0};         //!< 0: no limit
+    bool m_usesAcknowledgements{false};  //!< the congestion control does
+    bool m_measuresRtt{false};           //!< the congestion control or a trace needs it
+    bool m_traced{false};                //!< a trace is connected
+
+    RocePortTrace<RoceNic, Time, const QueuePair&> m_noticeTrace;               //!< "Cnp"
+    RocePortTrace<RoceNic, Time, const QueuePair&, double, double> m_rateTrace; //!< "Rate"
+    RocePortTrace<RoceNic, Time, const QueuePair&, uint64_t> m_retransmissionTrace;
+    RocePortTrace<RoceNic, Time, const QueuePair&, Time> m_rttTrace; //!< "Rtt"
 };
 
 } // namespace echo

@@ -190,8 +190,17 @@ void RocePort::SetTraced()
     }
 }
 
-void RocePort::TraceTransmit(const RocePacket& packet, int64_t now)
+void RocePort::TraceTransmit(RocePacket& packet, int64_t now)
 {
+    if (m_stamping && packet.kind == RocePacketKind::DATA)
+    {
+        RoceTelemetry& telemetry = RocePacketPool::GetExtension(packet).telemetry;
+        const uint64_t before = m_statistics.wireBytes - packet.wireBytes;
+        if (telemetry.hops < RoceTelemetry::MAX_HOPS)
+        {
+            telemetry.hop[telemetry.hops++] = {now, before, m_queueBytes, GetBitRate()};
+        }
+    }
     if (!m_transmitTrace.IsEmpty())
     {
         m_transmitTrace(TimeStep(static_cast<uint64_t>(now)), MakeFrame(packet, *this));

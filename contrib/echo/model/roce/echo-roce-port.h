@@ -204,6 +204,13 @@ class RocePort : public NetDevice
     /** Called by a trace source of this port when someone connects. */
     void SetTraced();
 
+    /** Makes the port write its state into each data packet that it starts (switches). */
+    void SetStamping()
+    {
+        m_stamping = true;
+        m_traced = true;
+    }
+
     uint32_t GetIndex() const
     {
         return m_index;
@@ -335,7 +342,8 @@ class RocePort : public NetDevice
     }
 
     void CloseWindow(int64_t now);
-    void TraceTransmit(const RocePacket& packet, int64_t now);
+    /** Telemetry and the trace of a packet that starts now. */
+    void TraceTransmit(RocePacket& packet, int64_t now);
     void TraceArrival(const RocePacket& packet, int64_t now);
     void TraceDrop(const RocePacket& packet, int64_t now);
     int64_t ComputeTx(uint32_t bytes);
@@ -355,7 +363,7 @@ class RocePort : public NetDevice
     bool m_lazy{true};                 //!< attribute Lazy
     bool m_busy{false};                //!< plain port: a transmission has not ended
     bool m_armed{false};               //!< the transmit-done slot is set
-    bool m_traced{false};              //!< a trace of this port or of the other end is connected
+    bool m_traced{false};              //!< a trace of a port of the link is connected, or stamping
     bool m_paused{false};              //!< data class stopped by the other end
     uint64_t m_queueBytes{0};          //!< in m_data
     int64_t m_window{0};               //!< number of the window of peakRate
@@ -365,6 +373,7 @@ class RocePort : public NetDevice
     RocePort* m_peer{nullptr};         //!< other end
 
     // Cold.
+    bool m_stamping{false};          //!< writes telemetry
     uint32_t m_arrivalSlot{0};       //!< slot of arrivals at this port
     uint32_t m_cachedBytes{0};       //!< last size timed at a rate without whole ps a byte
     int64_t m_cachedTime{0};         //!< its time
