@@ -18,9 +18,9 @@ namespace echo
 /** What a congestion control may know of a queue pair before its first packet. */
 struct PathProperties
 {
-    double lineRate{0};     //!< of the NIC's port, bits per second
-    int64_t baseRtt{0};     //!< full packet there and acknowledgement back on idle links, ps
-    uint32_t hops{1};       //!< links of the way there
+    double lineRate{0};      //!< of the NIC's port, bits per second
+    int64_t baseRtt{0};      //!< full packet there and acknowledgement back on idle links, ps
+    uint32_t hops{1};        //!< links of the way there
     uint32_t mtuBytes{4096}; //!< payload of a full packet
 };
 
@@ -29,10 +29,10 @@ struct RateState
 {
     virtual ~RateState() = default;
 
-    double lineRate{0};     //!< of the NIC's port
-    double rate{0};         //!< packets leave no faster than this, if limited
-    double windowBytes{0};  //!< payload that may be unacknowledged; 0: no limit
-    bool limited{false};    //!< packets are paced at `rate`; else OnSend and GetGap are not called
+    double lineRate{0};    //!< of the NIC's port
+    double rate{0};        //!< packets leave no faster than this, if limited
+    double windowBytes{0}; //!< payload that may be on its way; 0: no limit
+    bool limited{false};   //!< packets are paced at `rate`; else OnSend and GetGap are not called
 };
 
 /** What an acknowledgement (positive or negative) tells the sender. */

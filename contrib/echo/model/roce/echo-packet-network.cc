@@ -261,7 +261,8 @@ std::unique_ptr<QueuePair> PacketNetwork::MakeQueuePair(const QueuePair::Key& ke
     settings.selective = m_parameters.selectiveRepeat;
     settings.reorder = m_reorder;
     const std::pair<const std::vector<RocePort*>&, uint32_t> ways[] = {
-        {forth, m_mtuBytes + settings.overhead.data}, {back, settings.overhead.ack}};
+        {forth, m_mtuBytes + settings.overhead.data + settings.overhead.first},
+        {back, settings.overhead.ack}};
     for (const auto& [ports, bytes] : ways)
     {
         for (size_t i = 0; i + 1 < ports.size(); ++i)
@@ -273,7 +274,9 @@ std::unique_ptr<QueuePair> PacketNetwork::MakeQueuePair(const QueuePair::Key& ke
     if (m_windowBdps > 0)
     {
         const double bdp = path.lineRate * static_cast<double>(path.baseRtt) / BITS_PS;
-        const uint64_t bytes = std::max<uint64_t>(1, static_cast<uint64_t>(m_windowBdps * bdp));
+        // Of coalesced acknowledgements so much may have arrived and not be told of.
+        const uint64_t untold = uint64_t{m_ackInterval - 1} * m_mtuBytes;
+        const uint64_t bytes = static_cast<uint64_t>(m_windowBdps * bdp) + untold + 1;
         settings.windowBytes =
             settings.windowBytes > 0 ? std::min(settings.windowBytes, bytes) : bytes;
     }

@@ -34,13 +34,16 @@ void QueuePair::UpdateWindow()
 {
     const double mtu = m_settings.mtuBytes;
     m_windowPackets = UNLIMITED;
-    for (const double window : {static_cast<double>(m_settings.windowBytes), m_rate->windowBytes})
+    if (m_settings.windowBytes > 0)
     {
-        if (window > 0)
-        {
-            m_windowPackets =
-                std::min(m_windowPackets, static_cast<uint64_t>(std::ceil(window / mtu)));
-        }
+        m_windowPackets = (m_settings.windowBytes + m_settings.mtuBytes - 1) / m_settings.mtuBytes;
+    }
+    if (m_rate->windowBytes > 0)
+    {
+        // Of coalesced acknowledgements so many packets may have arrived and not be told of.
+        const uint64_t untold = m_settings.ackInterval - 1;
+        const uint64_t packets = static_cast<uint64_t>(std::ceil(m_rate->windowBytes / mtu));
+        m_windowPackets = std::min(m_windowPackets, packets + untold);
     }
 }
 
@@ -81,28 +84,44 @@ uint32_t QueuePair::GetMessageBytes(uint64_t sequence) const
     return 0;
 }
 
+uint32_t QueuePair::PayloadOf(const RoceMessage& message, uint64_t sequence) const
+{
+    const uint64_t before = (sequence - message.firstSequence) * m_settings.mtuBytes;
+    return static_cast<uint32_t>(
+        std::min<uint64_t>(m_settings.mtuBytes, message.message.bytes - before));
+}
+
+uint32_t QueuePair::WireBytesOf(const RoceMessage& message, uint64_t sequence) const
+{
+    const RoceOverhead& overhead = m_settings.overhead;
+    return PayloadOf(message, sequence) + overhead.data +
+           (sequence == message.firstSequence ? overhead.first : 0);
+}
+
+uint32_t QueuePair::GetNextWireBytes()
+{
+    return HasRepair() ? WireBytesOf(*FindMessage(m_repair), m_repair)
+                       : WireBytesOf(*m_sending, m_next);
+}
+
 bool QueuePair::MakePacket(RocePacket& packet)
 {
     const bool repair = HasRepair();
     const uint64_t sequence = repair ? m_repair : m_next;
-    const Messages::iterator place = repair ? FindMessage(sequence) : m_sending;
-    RoceMessage& message = *place;
-    const uint64_t index = sequence - message.firstSequence;
-    const bool first = index == 0;
-    const bool last = index + 1 == message.packets;
-    const uint32_t mtu = m_settings.mtuBytes;
+    RoceMessage& message = repair ? *FindMessage(sequence) : *m_sending;
+    const bool last = sequence + 1 == message.firstSequence + message.packets;
     packet.queuePair = this;
     packet.route = m_forth.data() + 1;
     packet.out = *packet.route;
     packet.sequence = sequence;
-    packet.payloadBytes =
-        last ? static_cast<uint32_t>(message.message.bytes - index * mtu) : mtu;
-    packet.wireBytes = packet.payloadBytes + m_settings.overhead.data +
-                       (first ? m_settings.overhead.first : 0);
+    packet.payloadBytes = PayloadOf(message, sequence);
+    packet.wireBytes = WireBytesOf(message, sequence);
     packet.kind = RocePacketKind::DATA;
-    packet.startOfMessage = first;
+    packet.startOfMessage = sequence == message.firstSequence;
     packet.endOfMessage = last;
-    packet.ackRequest = last || (sequence + 1) % m_settings.ackInterval == 0;
+    packet.ackRequest = last || (sequence + 1) % m_settings.ackInterval == 0 ||
+                        sequence - m_acknowledged + 1 >= m_windowPackets;
+    m_asked = packet.ackRequest ? std::max(m_asked, sequence + 1) : m_asked;
     packet.congestion = false;
     const bool again = sequence < m_highest;
     message.retransmitted += again ? 1 : 0;
@@ -194,6 +213,7 @@ void QueuePair::Restart()
         return;
     }
     m_next = m_acknowledged;
+    m_asked = m_acknowledged;
     m_sending = FindMessage(m_next);
 }
 

@@ -34,12 +34,12 @@ struct RoceMessage
 /** How the packets of a queue pair are sent and acknowledged. */
 struct QueuePairSettings
 {
-    uint32_t mtuBytes{4096};  //!< payload of a full packet
-    uint32_t ackInterval{4};  //!< packets between requests for acknowledgement
-    uint64_t windowBytes{0};  //!< payload that may be unacknowledged; 0: no limit
-    RoceOverhead overhead;    //!< bytes beside the payload
-    bool selective{false};    //!< selective repeat; else go-back-N
-    uint32_t reorder{0};      //!< selective: a gap is reported once passed by more than this
+    uint32_t mtuBytes{4096}; //!< payload of a full packet
+    uint32_t ackInterval{4}; //!< packets between requests for acknowledgement
+    uint64_t windowBytes{0}; //!< payload that may be unacknowledged; 0: no limit
+    RoceOverhead overhead;   //!< bytes beside the payload
+    bool selective{false};   //!< selective repeat; else go-back-N
+    uint32_t reorder{0};     //!< selective: a gap is reported once passed by more than this
 };
 
 /**
@@ -93,11 +93,18 @@ class QueuePair
         return m_sending != m_messages.end() || HasRepair();
     }
 
-    /** @return true if a packet is left to send that the window does not hold back */
+    /**
+     * @return true if the window holds back what is left to send. A window never holds back
+     * without an acknowledgement to come: one that shrinks below what is under way, none of which
+     * asked for any, lets one more packet out, which asks.
+     */
     bool IsWindowFull() const
     {
-        return GetOutstanding() >= m_windowPackets && !HasRepair();
+        return GetOutstanding() >= m_windowPackets && !HasRepair() && m_asked > m_acknowledged;
     }
+
+    /** @return wire bytes of the next packet to send; HasPacket() holds */
+    uint32_t GetNextWireBytes();
 
     /** Fills in the next packet to send; HasPacket() holds. @return true if it is sent again */
     bool MakePacket(RocePacket& packet);
@@ -137,8 +144,8 @@ class QueuePair
     enum class Arrival
     {
         IN_ORDER,
-        FILLED,       //!< in order, and what had come early follows
-        EARLY,        //!< kept; no gap to report yet
+        FILLED, //!< in order, and what had come early follows
+        EARLY,  //!< kept; no gap to report yet
         DUPLICATE,
         GAP,          //!< an earlier packet is missing: to be reported
         GAP_REPORTED, //!< and was
@@ -235,6 +242,7 @@ class QueuePair
     int64_t lastProgress{0};           //!< last news of the receiver, or start after rest
     int64_t lastNotice{INT64_MIN / 2}; //!< last CNP that the receiver sent
     uint32_t lastWireBytes{0};         //!< of the packet of lastSend
+    int64_t credit{0};                 //!< wire bytes left of its turn (deficit round robin)
 
   private:
     using Messages = std::list<RoceMessage>;
@@ -254,6 +262,8 @@ class QueuePair
     /** Moves m_repair on to a packet not known to have arrived. */
     void SkipArrived();
     Messages::iterator FindMessage(uint64_t sequence);
+    uint32_t PayloadOf(const RoceMessage& message, uint64_t sequence) const;
+    uint32_t WireBytesOf(const RoceMessage& message, uint64_t sequence) const;
     Arrival AcceptEarly(uint64_t sequence);
 
     Key m_key;                         //!< source, destination, label
@@ -270,15 +280,16 @@ class QueuePair
     uint64_t m_next{0};                //!< next packet to send
     uint64_t m_highest{0};             //!< first packet never sent
     uint64_t m_acknowledged{0};        //!< first packet not acknowledged
+    uint64_t m_asked{0};               //!< after the last packet that asked for acknowledgement
     uint64_t m_expected{0};            //!< next packet that the receiver expects
     bool m_gapReported{false};         //!< NACK sent for m_expected
 
     // Selective repeat. Vectors of flags begin at m_acknowledged and at m_expected.
-    uint64_t m_repair{0};          //!< sender: next packet to send again, if before m_repairEnd
-    uint64_t m_repairEnd{0};       //!< sender: first packet not to be sent again yet
-    std::vector<bool> m_arrived;   //!< sender: known to have arrived
-    std::vector<bool> m_early;     //!< receiver: has come before its turn
-    std::vector<Probe> m_probes;   //!< oldest first
+    uint64_t m_repair{0};        //!< sender: next packet to send again, if before m_repairEnd
+    uint64_t m_repairEnd{0};     //!< sender: first packet not to be sent again yet
+    std::vector<bool> m_arrived; //!< sender: known to have arrived
+    std::vector<bool> m_early;   //!< receiver: has come before its turn
+    std::vector<Probe> m_probes; //!< oldest first
 };
 
 } // namespace echo

@@ -18,9 +18,9 @@ namespace echo
 
 /**
  * All headers of a frame in one: Ethernet, then IPv4, UDP (port 4791), base transport header and,
- * for the first packet of a write, RETH, for acknowledgements, AETH (RoCEv2, InfiniBand Architecture Specification annex A17); or, for
- * pause frames, MAC control with a priority pause (IEEE 802.1Qbb). Bit-true, so that captures can
- * be read by the usual tools.
+ * for the first packet of a write, RETH, for acknowledgements, AETH (RoCEv2, InfiniBand
+ * Architecture Specification annex A17); or, for pause frames, MAC control with a priority pause
+ * (IEEE 802.1Qbb). Bit-true, so that captures can be read by the usual tools.
  *
  * Only traces use it: the data path has no headers.
  */
@@ -38,8 +38,8 @@ class RoceHeader : public Header
     bool congestion{false};     //!< ECN 3, else 2 (capable)
     bool startOfMessage{false}; //!< opcode first, middle, last or only
     bool endOfMessage{false};
-    bool write{false};          //!< RDMA write; else send
-    uint32_t messageBytes{0};   //!< first packet of a write: length of the message
+    bool write{false};        //!< RDMA write; else send
+    uint32_t messageBytes{0}; //!< first packet of a write: length of the message
     bool ackRequest{false};
     uint32_t queuePair{0}; //!< 24 bit
     uint32_t psn{0};       //!< 24 bit

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-roce-nic.h"
 
+#include "ns3/boolean.h"
 #include "ns3/log.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace ns3
 {
@@ -21,6 +21,12 @@ TypeId RoceNic::GetTypeId()
             .SetParent<RoceDevice>()
             .SetGroupName("Echo")
             .AddConstructor<RoceNic>()
+            .AddAttribute(
+                "ByteFair",
+                "Queue pairs take turns by bytes (deficit round robin). False: by packets.",
+                BooleanValue(false),
+                MakeBooleanAccessor(&RoceNic::m_byteFair),
+                MakeBooleanChecker())
             .AddTraceSource("Cnp",
                             "A CNP has come to a queue pair that sends by this NIC.",
                             MakeTraceSourceAccessor(&RoceNic::m_noticeTrace),
@@ -43,10 +49,7 @@ TypeId RoceNic::GetTypeId()
 }
 
 RoceNic::RoceNic()
-    : m_noticeTrace(this),
-      m_rateTrace(this),
-      m_retransmissionTrace(this),
-      m_rttTrace(this)
+    : m_noticeTrace(this), m_rateTrace(this), m_retransmissionTrace(this), m_rttTrace(this)
 {
 }
 
@@ -54,12 +57,6 @@ void RoceNic::SetTraced()
 {
     m_traced = true;
     m_measuresRtt = m_measuresRtt || !m_rttTrace.IsEmpty();
-}
-
-bool RoceNic::Timer::operator<(const Timer& other) const
-{
-    return std::tie(time, timeout, queuePair->GetKey()) >
-           std::tie(other.time, other.timeout, other.queuePair->GetKey());
 }
 
 void RoceNic::SetPolicy(Ptr<CongestionControl> control, DeliveredFunction delivered)
@@ -70,7 +67,7 @@ void RoceNic::SetPolicy(Ptr<CongestionControl> control, DeliveredFunction delive
 
 void RoceNic::DoSeal()
 {
-    m_rounds.assign(GetPortCount(), Round{});
+    m_rounds.assign(GetPortCount(), QueuePairRound{});
     m_canLose = GetParameters().CanLose();
     m_usesAcknowledgements = m_control->UsesAcknowledgements();
     m_measuresRtt = m_control->UsesRtt();
@@ -101,15 +98,6 @@ void RoceNic::Resume(QueuePair& queuePair, int64_t now)
     }
 }
 
-void RoceNic::Append(Round& round, QueuePair& queuePair)
-{
-    queuePair.state = QueuePair::State::READY;
-    queuePair.nextReady = nullptr;
-    (round.count == 0 ? round.first : round.last->nextReady) = &queuePair;
-    round.last = &queuePair;
-    ++round.count;
-}
-
 bool RoceNic::MaySend(const QueuePair& queuePair, int64_t now)
 {
     return queuePair.HasPacket() && !queuePair.IsWindowFull() &&
@@ -121,11 +109,20 @@ bool RoceNic::Reconsider(QueuePair& queuePair, int64_t now)
     if (MaySend(queuePair, now))
     {
         RocePort& port = *queuePair.GetForth()[0];
-        Round& round = m_rounds[port.GetIndex()];
-        Append(round, queuePair);
-        port.SetWaiting(round.count);
+        QueuePairRound& round = m_rounds[port.GetIndex()];
+        if (m_byteFair && queuePair.credit >= queuePair.GetNextWireBytes())
+        {
+            round.PushFront(queuePair);
+        }
+        else
+        {
+            queuePair.credit += GetParameters().GetFullWireBytes();
+            round.PushBack(queuePair);
+        }
+        port.SetWaiting(round.GetCount());
         return true;
     }
+    queuePair.credit = 0;
     if (!queuePair.HasPacket())
     {
         queuePair.state = QueuePair::State::IDLE;
@@ -153,24 +150,27 @@ void RoceNic::Pace(QueuePair& queuePair)
 
 RocePacket* RoceNic::PullData(RocePort& port, int64_t now)
 {
-    Round& round = m_rounds[port.GetIndex()];
+    QueuePairRound& round = m_rounds[port.GetIndex()];
     RocePacket* packet = nullptr;
-    while (!packet && round.count > 0)
+    while (!packet && round.GetCount() > 0)
     {
-        QueuePair& queuePair = *round.first;
-        round.first = queuePair.nextReady;
-        --round.count;
+        QueuePair& queuePair = round.Pop();
         int64_t next = now;
         if (MaySend(queuePair, now))
         {
             packet = GetPool().Take();
+            if (GetParameters().telemetry)
+            {
+                RocePacketPool::GetExtension(*packet).telemetry.hops = 0;
+            }
             const bool again = queuePair.MakePacket(*packet);
             OnSent(queuePair, *packet, again, now);
+            queuePair.credit -= packet->wireBytes;
             next += port.TxPicoseconds(packet->wireBytes);
         }
         Reconsider(queuePair, next);
     }
-    port.SetWaiting(round.count);
+    port.SetWaiting(round.GetCount());
     return packet;
 }
 
@@ -190,12 +190,13 @@ void RoceNic::OnSent(QueuePair& queuePair, const RocePacket& packet, bool again,
         queuePair.lastSend = now;
         queuePair.lastWireBytes = packet.wireBytes;
         queuePair.nextSend = now + m_control->GetGap(state, packet.wireBytes, now);
-        if (m_traced && state.rate != rate)
+        if (state.rate != rate)
         {
-            m_rateTrace(TimeStep(static_cast<uint64_t>(now)),
-                        queuePair,
-                        state.rate,
-                        state.windowBytes);
+            queuePair.UpdateWindow();
+            if (m_traced)
+            {
+                TraceRate(queuePair, now);
+            }
         }
     }
     if (m_measuresRtt && packet.ackRequest && !again)
@@ -362,16 +363,14 @@ void RoceNic::OnControlled(QueuePair& queuePair, double rate, double window, int
     }
     if (m_traced)
     {
-        m_rateTrace(
-            TimeStep(static_cast<uint64_t>(now)), queuePair, state.rate, state.windowBytes);
+        TraceRate(queuePair, now);
     }
     queuePair.UpdateWindow();
     // What waits is paced at the new rate, from the start of the packet before it.
     queuePair.nextSend = queuePair.lastSend;
     if (state.limited)
     {
-        queuePair.nextSend +=
-            m_control->GetGap(state, queuePair.lastWireBytes, queuePair.lastSend);
+        queuePair.nextSend += m_control->GetGap(state, queuePair.lastWireBytes, queuePair.lastSend);
     }
     if (queuePair.state == QueuePair::State::PACED)
     {
@@ -379,7 +378,13 @@ void RoceNic::OnControlled(QueuePair& queuePair, double rate, double window, int
     }
 }
 
-void RoceNic::AddTimer(const Timer& timer)
+void RoceNic::TraceRate(const QueuePair& queuePair, int64_t now)
+{
+    const RateState& state = queuePair.GetRate();
+    m_rateTrace(TimeStep(static_cast<uint64_t>(now)), queuePair, state.rate, state.windowBytes);
+}
+
+void RoceNic::AddTimer(const QueuePairTimer& timer)
 {
     const bool earliest = m_timers.empty() || timer.time < m_timers.top().time;
     m_timers.push(timer);
@@ -398,7 +403,7 @@ void RoceNic::OnTimer(int64_t now)
 {
     while (!m_timers.empty() && m_timers.top().time <= now)
     {
-        const Timer timer = m_timers.top();
+        const QueuePairTimer timer = m_timers.top();
         m_timers.pop();
         if (timer.timeout)
         {

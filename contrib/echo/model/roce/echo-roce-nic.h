@@ -2,7 +2,7 @@
 #ifndef ECHO_ROCE_NIC_H
 #define ECHO_ROCE_NIC_H
 
-#include "echo-queue-pair.h"
+#include "echo-queue-pair-round.h"
 #include "echo-roce-device.h"
 #include "echo-roce-port-trace.h"
 
@@ -19,9 +19,10 @@ namespace echo
 {
 
 /**
- * A NIC: lets its queue pairs send in turn (a packet each, round robin, on each port), each at its
- * rate and within its window; receives, acknowledges, reports gaps and congestion. It drains what
- * arrives at line rate, so it never pauses its link; it obeys pauses.
+ * A NIC: lets its queue pairs send in turn on each port (a packet each, round robin; or equal
+ * bytes, deficit round robin, Shreedhar and Varghese, SIGCOMM 1995), each at its rate and within
+ * its window; receives, acknowledges, reports gaps and congestion. It drains what arrives at line
+ * rate, so it never pauses its link; it obeys pauses.
  *
  * Trace sources tell of the queue pairs that send by this NIC. Unconnected ones cost nothing:
  * rates and CNPs are rare, and for the rest one flag is tested.
@@ -66,31 +67,11 @@ class RoceNic : public RoceDevice
     void OnTimer(int64_t now) override;
 
   private:
-    /** Queue pairs of a port that may send, in turn. */
-    struct Round
-    {
-        QueuePair* first{nullptr};
-        QueuePair* last{nullptr};
-        uint32_t count{0};
-    };
-
-    /** A queue pair that waits for a time. */
-    struct Timer
-    {
-        int64_t time;
-        bool timeout; //!< retransmission timer; else its rate lets it send
-        QueuePair* queuePair;
-
-        /** Later first, for a heap whose top is the earliest. */
-        bool operator<(const Timer& other) const;
-    };
-
     void ReceiveData(RocePacket* packet, int64_t now);
     void ReceiveAcknowledgement(RocePacket* packet, int64_t now);
     void ReceiveNotice(QueuePair& queuePair, int64_t now);
     /** @param cause the data packet that is answered */
     void SendReply(QueuePair& queuePair, RocePacketKind kind, RocePacket& cause, int64_t now);
-    void Append(Round& round, QueuePair& queuePair);
     /**
      * Decides what the queue pair waits for; puts it into its round or sets a timer.
      * @return true if its port is to be woken
@@ -106,17 +87,19 @@ class RoceNic : public RoceDevice
     void OnSent(QueuePair& queuePair, const RocePacket& packet, bool again, int64_t now);
     /** The congestion control has changed rate or window: applies them to what waits. */
     void OnControlled(QueuePair& queuePair, double rate, double window, int64_t now);
-    void AddTimer(const Timer& timer);
+    void TraceRate(const QueuePair& queuePair, int64_t now);
+    void AddTimer(const QueuePairTimer& timer);
     void OnTimeout(QueuePair& queuePair, int64_t now);
 
-    Ptr<CongestionControl> m_control;    //!< of the network
-    DeliveredFunction m_delivered;       //!< tells the network
-    std::vector<Round> m_rounds;         //!< by port
-    std::priority_queue<Timer> m_timers; //!< earliest on top
-    bool m_canLose{false};               //!< gaps and timeouts can occur
-    bool m_usesAcknowledgements{false};  //!< the congestion control does
-    bool m_measuresRtt{false};           //!< the congestion control or a trace needs it
-    bool m_traced{false};                //!< a trace is connected
+    Ptr<CongestionControl> m_control;             //!< of the network
+    DeliveredFunction m_delivered;                //!< tells the network
+    std::vector<QueuePairRound> m_rounds;         //!< by port
+    std::priority_queue<QueuePairTimer> m_timers; //!< earliest on top
+    bool m_byteFair{false};                       //!< attribute ByteFair
+    bool m_canLose{false};                        //!< gaps and timeouts can occur
+    bool m_usesAcknowledgements{false};           //!< the congestion control does
+    bool m_measuresRtt{false};                    //!< the congestion control or a trace needs it
+    bool m_traced{false};                         //!< a trace is connected
 
     RocePortTrace<RoceNic, Time, const QueuePair&> m_noticeTrace;               //!< "Cnp"
     RocePortTrace<RoceNic, Time, const QueuePair&, double, double> m_rateTrace; //!< "Rate"
