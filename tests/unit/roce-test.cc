@@ -332,7 +332,7 @@ TEST_F(RoceTest, RefusesWhatItCannotServe)
     catch (const InputError& error)
     {
         EXPECT_THAT(error.what(), HasSubstr("found 'bbr'"));
-        EXPECT_THAT(error.what(), HasSubstr("one of dcqcn, fixed-rate, hpcc, none, swift"));
+        EXPECT_THAT(error.what(), HasSubstr("one of dcqcn, fixed-rate, hpcc, none"));
     }
     EXPECT_THROW(TestNetwork(star, {{"Retransmission", "go-back-0"}}), InputError);
     EXPECT_THROW(TestNetwork(star, {{"CongestionControl", "ns3::Node"}}), InputError);

@@ -119,6 +119,10 @@ void Hpcc::OnAcknowledgement(RateState& rate, const Acknowledgement& news) const
         state.lastUpdate = news.nextSequence;
         return;
     }
+    if (links.hops == 0 || links.hop[0].time <= state.links.hop[0].time)
+    {
+        return; // no switches; an answer to the same packet; one that was overtaken
+    }
     const bool update = news.sequence > state.lastUpdate;
     if (!update && !m_fastReact)
     {
@@ -141,27 +145,20 @@ void Hpcc::MeasureUtilisation(HpccState& state, const RoceTelemetry& links) cons
     {
         const RoceHopTelemetry& now = links.hop[i];
         const RoceHopTelemetry& before = state.links.hop[i];
-        const double time = static_cast<double>(now.time - before.time);
-        if (time <= 0)
-        {
-            continue; // one that was overtaken, or an answer to the same packet
-        }
+        const double time = static_cast<double>(std::max<int64_t>(1, now.time - before.time));
         const double sent = static_cast<double>(now.txBytes - before.txBytes);
         const double queue = static_cast<double>(std::min(now.queueBytes, before.queueBytes));
         const double bytesPerPs = now.rate / BYTE_PS;
         const double load = queue / (bytesPerPs * state.baseRtt) + sent / time / bytesPerPs;
-        if (load > most)
+        if (load >= most)
         {
             most = load;
             tau = time;
         }
     }
-    if (tau > 0)
-    {
-        const double weight = std::min(tau / state.baseRtt, 1.0);
-        state.utilisation = (1 - weight) * state.utilisation + weight * most;
-        state.links = links;
-    }
+    const double weight = std::min(tau / state.baseRtt, 1.0);
+    state.utilisation = (1 - weight) * state.utilisation + weight * most;
+    state.links = links;
 }
 
 double Hpcc::ComputeWindow(HpccState& state, bool update) const

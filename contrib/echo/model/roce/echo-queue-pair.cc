@@ -140,6 +140,22 @@ bool QueuePair::MakePacket(RocePacket& packet)
     return again;
 }
 
+void QueuePair::MakeReply(RocePacket& packet, RocePacketKind kind)
+{
+    const RoceOverhead& overhead = m_settings.overhead;
+    packet.queuePair = this;
+    packet.route = m_back.data() + 1;
+    packet.out = *packet.route;
+    packet.sequence = m_expected;
+    packet.payloadBytes = 0;
+    packet.wireBytes = kind == RocePacketKind::CNP ? overhead.cnp : overhead.ack;
+    packet.kind = kind;
+    packet.startOfMessage = false;
+    packet.endOfMessage = false;
+    packet.ackRequest = false;
+    packet.congestion = false;
+}
+
 uint64_t QueuePair::Acknowledge(uint64_t expected)
 {
     if (expected <= m_acknowledged)

@@ -87,6 +87,12 @@ class QueuePair
 
     void Append(RoceMessage message);
 
+    /** @return true if a packet is left that selective repeat sends again */
+    bool HasRepair() const
+    {
+        return m_repair < m_repairEnd;
+    }
+
     /** @return true if a packet is left to send (for the first time or again) */
     bool HasPacket() const
     {
@@ -101,6 +107,12 @@ class QueuePair
     bool IsWindowFull() const
     {
         return GetOutstanding() >= m_windowPackets && !HasRepair() && m_asked > m_acknowledged;
+    }
+
+    /** @return true if a packet is left to send that neither window nor rate holds back */
+    bool MaySend(int64_t now) const
+    {
+        return HasPacket() && !IsWindowFull() && !(m_rate->limited && nextSend > now);
     }
 
     /** @return wire bytes of the next packet to send; HasPacket() holds */
@@ -171,6 +183,9 @@ class QueuePair
         m_gapReported = true;
         return reported ? Arrival::GAP_REPORTED : Arrival::GAP;
     }
+
+    /** Fills in an acknowledgement or notice. */
+    void MakeReply(RocePacket& packet, RocePacketKind kind);
 
     uint64_t GetExpected() const
     {
@@ -253,11 +268,6 @@ class QueuePair
         uint64_t sequence;
         int64_t time;
     };
-
-    bool HasRepair() const
-    {
-        return m_repair < m_repairEnd;
-    }
 
     /** Moves m_repair on to a packet not known to have arrived. */
     void SkipArrived();

@@ -41,8 +41,7 @@ TypeId RoceNic::GetTypeId()
                             MakeTraceSourceAccessor(&RoceNic::m_retransmissionTrace),
                             "ns3::echo::RoceNic::RetransmissionTracedCallback")
             .AddTraceSource("Rtt",
-                            "Time from the start of a packet that asked for an acknowledgement "
-                            "to that acknowledgement.",
+                            "From the start of a packet to the acknowledgement it asked for.",
                             MakeTraceSourceAccessor(&RoceNic::m_rttTrace),
                             "ns3::echo::RoceNic::RttTracedCallback");
     return tid;
@@ -98,15 +97,9 @@ void RoceNic::Resume(QueuePair& queuePair, int64_t now)
     }
 }
 
-bool RoceNic::MaySend(const QueuePair& queuePair, int64_t now)
-{
-    return queuePair.HasPacket() && !queuePair.IsWindowFull() &&
-           !(queuePair.GetRate().limited && queuePair.nextSend > now);
-}
-
 bool RoceNic::Reconsider(QueuePair& queuePair, int64_t now)
 {
-    if (MaySend(queuePair, now))
+    if (queuePair.MaySend(now))
     {
         RocePort& port = *queuePair.GetForth()[0];
         QueuePairRound& round = m_rounds[port.GetIndex()];
@@ -156,7 +149,7 @@ RocePacket* RoceNic::PullData(RocePort& port, int64_t now)
     {
         QueuePair& queuePair = round.Pop();
         int64_t next = now;
-        if (MaySend(queuePair, now))
+        if (queuePair.MaySend(now))
         {
             packet = GetPool().Take();
             if (GetParameters().telemetry)
@@ -203,9 +196,13 @@ void RoceNic::OnSent(QueuePair& queuePair, const RocePacket& packet, bool again,
     {
         queuePair.StartProbe(packet.sequence, now);
     }
-    if (again && m_traced)
+    if (again)
     {
-        m_retransmissionTrace(TimeStep(static_cast<uint64_t>(now)), queuePair, packet.sequence);
+        queuePair.lastProgress = now; // a timeout counts from here
+        if (m_traced)
+        {
+            m_retransmissionTrace(ToTime(now), queuePair, packet.sequence);
+        }
     }
 }
 
@@ -229,14 +226,13 @@ void RoceNic::Receive(uint32_t, RocePacket* packet, int64_t now)
 void RoceNic::ReceiveNotice(QueuePair& queuePair, int64_t now)
 {
     RateState& state = queuePair.GetRate();
-    const double rate = state.rate;
-    const double window = state.windowBytes;
+    const Setting before{state.rate, state.windowBytes};
     if (m_traced)
     {
-        m_noticeTrace(TimeStep(static_cast<uint64_t>(now)), queuePair);
+        m_noticeTrace(ToTime(now), queuePair);
     }
     m_control->OnNotice(state, now);
-    OnControlled(queuePair, rate, window, now);
+    OnControlled(queuePair, before, now);
 }
 
 void RoceNic::ReceiveData(RocePacket* packet, int64_t now)
@@ -282,19 +278,8 @@ void RoceNic::ReceiveData(RocePacket* packet, int64_t now)
 
 void RoceNic::SendReply(QueuePair& queuePair, RocePacketKind kind, RocePacket& cause, int64_t now)
 {
-    const RoceOverhead& overhead = queuePair.GetSettings().overhead;
     RocePacket* reply = GetPool().Take();
-    reply->queuePair = &queuePair;
-    reply->route = queuePair.GetBack() + 1;
-    reply->out = *reply->route;
-    reply->sequence = queuePair.GetExpected();
-    reply->payloadBytes = 0;
-    reply->wireBytes = kind == RocePacketKind::CNP ? overhead.cnp : overhead.ack;
-    reply->kind = kind;
-    reply->startOfMessage = false;
-    reply->endOfMessage = false;
-    reply->ackRequest = false;
-    reply->congestion = false;
+    queuePair.MakeReply(*reply, kind);
     if (GetParameters().telemetry)
     {
         RocePacketPool::GetExtension(*reply) = RocePacketPool::GetExtension(cause);
@@ -310,8 +295,7 @@ void RoceNic::ReceiveAcknowledgement(RocePacket* packet, int64_t now)
 {
     QueuePair& queuePair = *packet->queuePair;
     RateState& state = queuePair.GetRate();
-    const double rate = state.rate;
-    const double window = state.windowBytes;
+    const Setting before{state.rate, state.windowBytes};
     Acknowledgement news;
     news.now = now;
     news.sequence = packet->sequence;
@@ -325,9 +309,7 @@ void RoceNic::ReceiveAcknowledgement(RocePacket* packet, int64_t now)
         news.rtt = queuePair.EndProbe(packet->sequence, now);
         if (m_traced && news.rtt >= 0)
         {
-            m_rttTrace(TimeStep(static_cast<uint64_t>(now)),
-                       queuePair,
-                       TimeStep(static_cast<uint64_t>(news.rtt)));
+            m_rttTrace(ToTime(now), queuePair, ToTime(news.rtt));
         }
     }
     if (packet->kind == RocePacketKind::NACK)
@@ -346,7 +328,7 @@ void RoceNic::ReceiveAcknowledgement(RocePacket* packet, int64_t now)
         }
         m_control->OnAcknowledgement(state, news);
     }
-    OnControlled(queuePair, rate, window, now);
+    OnControlled(queuePair, before, now);
     if (queuePair.state == QueuePair::State::BLOCKED ||
         (queuePair.state == QueuePair::State::IDLE && queuePair.HasPacket()))
     {
@@ -354,10 +336,10 @@ void RoceNic::ReceiveAcknowledgement(RocePacket* packet, int64_t now)
     }
 }
 
-void RoceNic::OnControlled(QueuePair& queuePair, double rate, double window, int64_t now)
+void RoceNic::OnControlled(QueuePair& queuePair, const Setting& before, int64_t now)
 {
     const RateState& state = queuePair.GetRate();
-    if (state.rate == rate && state.windowBytes == window)
+    if (state.rate == before.rate && state.windowBytes == before.windowBytes)
     {
         return;
     }
@@ -381,7 +363,7 @@ void RoceNic::OnControlled(QueuePair& queuePair, double rate, double window, int
 void RoceNic::TraceRate(const QueuePair& queuePair, int64_t now)
 {
     const RateState& state = queuePair.GetRate();
-    m_rateTrace(TimeStep(static_cast<uint64_t>(now)), queuePair, state.rate, state.windowBytes);
+    m_rateTrace(ToTime(now), queuePair, state.rate, state.windowBytes);
 }
 
 void RoceNic::AddTimer(const QueuePairTimer& timer)
@@ -428,22 +410,24 @@ void RoceNic::OnTimeout(QueuePair& queuePair, int64_t now)
     {
         return;
     }
-    queuePair.timeoutSet = true;
+    if (queuePair.HasRepair())
+    {
+        queuePair.lastProgress = now; // what is missing has yet to be sent again
+    }
     const int64_t timeout = GetParameters().retransmitTimeout;
+    queuePair.timeoutSet = true;
     if (queuePair.lastProgress + timeout > now)
     {
         AddTimer({queuePair.lastProgress + timeout, true, &queuePair});
         return;
     }
-    NS_LOG_LOGIC("timeout after " << timeout << " ps");
     queuePair.lastProgress = now;
     AddTimer({now + timeout, true, &queuePair});
     queuePair.Restart();
     RateState& state = queuePair.GetRate();
-    const double rate = state.rate;
-    const double window = state.windowBytes;
+    const Setting before{state.rate, state.windowBytes};
     m_control->OnLoss(state, true, now);
-    OnControlled(queuePair, rate, window, now);
+    OnControlled(queuePair, before, now);
     if (queuePair.state == QueuePair::State::IDLE || queuePair.state == QueuePair::State::BLOCKED)
     {
         Resume(queuePair, now);

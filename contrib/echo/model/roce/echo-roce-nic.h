@@ -67,6 +67,13 @@ class RoceNic : public RoceDevice
     void OnTimer(int64_t now) override;
 
   private:
+    /** What a congestion control had set before it was called. */
+    struct Setting
+    {
+        double rate;
+        double windowBytes;
+    };
+
     void ReceiveData(RocePacket* packet, int64_t now);
     void ReceiveAcknowledgement(RocePacket* packet, int64_t now);
     void ReceiveNotice(QueuePair& queuePair, int64_t now);
@@ -77,8 +84,6 @@ class RoceNic : public RoceDevice
      * @return true if its port is to be woken
      */
     bool Reconsider(QueuePair& queuePair, int64_t now);
-    /** @return true if the queue pair has a packet that neither window nor rate holds back */
-    static bool MaySend(const QueuePair& queuePair, int64_t now);
     /** Makes the queue pair wait for its rate. */
     void Pace(QueuePair& queuePair);
     /** Reconsider and wake. */
@@ -86,7 +91,7 @@ class RoceNic : public RoceDevice
     /** A packet of the queue pair starts: pacing, timers, probes, traces. */
     void OnSent(QueuePair& queuePair, const RocePacket& packet, bool again, int64_t now);
     /** The congestion control has changed rate or window: applies them to what waits. */
-    void OnControlled(QueuePair& queuePair, double rate, double window, int64_t now);
+    void OnControlled(QueuePair& queuePair, const Setting& before, int64_t now);
     void TraceRate(const QueuePair& queuePair, int64_t now);
     void AddTimer(const QueuePairTimer& timer);
     void OnTimeout(QueuePair& queuePair, int64_t now);

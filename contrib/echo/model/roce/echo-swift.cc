@@ -127,23 +127,23 @@ double Swift::GetTarget(const SwiftState& state) const
 void Swift::OnAcknowledgement(RateState& rate, const Acknowledgement& news) const
 {
     SwiftState& state = static_cast<SwiftState&>(rate);
-    if (news.newPackets > 0)
-    {
-        state.timeouts = 0;
-    }
-    if (news.rtt < 0)
+    if (news.newPackets == 0)
     {
         return;
     }
-    state.rtt = news.rtt;
-    const double delay = static_cast<double>(news.rtt);
+    state.timeouts = 0;
+    if (news.rtt >= 0)
+    {
+        state.rtt = news.rtt; // else, of a packet sent again, the last one known
+    }
+    const double delay = static_cast<double>(state.rtt);
     const double target = GetTarget(state);
     if (delay < target)
     {
         const double packets = static_cast<double>(news.newPackets);
         SetWindow(state, state.window + m_ai * packets / std::max(state.window, 1.0), news.now);
     }
-    else if (news.now - state.lastDecrease >= news.rtt)
+    else if (news.now - state.lastDecrease >= state.rtt)
     {
         const double factor = std::max(1 - m_beta * (delay - target) / delay, 1 - m_largestCut);
         SetWindow(state, state.window * factor, news.now);
