@@ -4,9 +4,13 @@
 #include "ns3/double.h"
 #include "ns3/echo-dcqcn.h"
 #include "ns3/echo-fixed-rate.h"
+#include "ns3/string.h"
 #include "ns3/uinteger.h"
 
 #include <gtest/gtest.h>
+
+#include <map>
+#include <string>
 
 using namespace ns3;
 using namespace ns3::echo;
@@ -18,18 +22,43 @@ constexpr int64_t US = 1000000; // ps
 constexpr double LINE = 40e9;   // the paper's links: steps are not scaled
 constexpr double G = 1.0 / 256;
 
+PathProperties MakePath(double rate)
+{
+    PathProperties path;
+    path.lineRate = rate;
+    path.baseRtt = 8 * US;
+    return path;
+}
+
+/** The paper's parameters (section 5 and table 14 of its appendix are for its 40 Gb/s links). */
 class DcqcnTest : public testing::Test
 {
   protected:
     void SetUp() override
     {
         m_dcqcn = CreateObject<Dcqcn>();
+        for (const auto& [name, value] : std::map<std::string, std::string>{
+                 {"F", "5"},
+                 {"K", "55us"},
+                 {"T", "55us"},
+                 {"B", "10000000"},
+                 {"N", "50us"},
+                 {"CutInterval", "0us"},
+                 {"ClampTargetRate", "true"},
+                 {"Rai", "40Mb/s"},
+                 {"Rhai", "400Mb/s"},
+                 {"ReferenceRate", "40Gb/s"},
+                 {"WindowBdps", "0"},
+             })
+        {
+            m_dcqcn->SetAttribute(name, StringValue(value));
+        }
         Renew();
     }
 
     void Renew()
     {
-        m_owner = m_dcqcn->MakeState(LINE);
+        m_owner = m_dcqcn->MakeState(MakePath(LINE));
         m_state = static_cast<DcqcnState*>(m_owner.get());
     }
 
@@ -142,7 +171,7 @@ TEST_F(DcqcnTest, NeverBelowTheLeastRateAndStepsScaleWithTheLine)
     }
     EXPECT_DOUBLE_EQ(m_state->rate, 100e6);
 
-    std::unique_ptr<RateState> owner = m_dcqcn->MakeState(400e9);
+    std::unique_ptr<RateState> owner = m_dcqcn->MakeState(MakePath(400e9));
     DcqcnState& fast = static_cast<DcqcnState&>(*owner);
     m_dcqcn->OnNotice(fast, US);
     m_dcqcn->OnNotice(fast, 2 * US);
@@ -150,17 +179,84 @@ TEST_F(DcqcnTest, NeverBelowTheLeastRateAndStepsScaleWithTheLine)
     EXPECT_DOUBLE_EQ(fast.targetRate, 200e9 + 400e6); // ten times 40 Mb/s
 }
 
+TEST(DcqcnDefaults, ASeriesOfCutsLeavesTheTargetRate)
+{
+    // Defaults: g 1/256, K 1 us, T 300 us, F 1, cuts 4 us apart, R_T kept, R_AI 50 Mb/s, R_HAI 100
+    // Mb/s at 100 Gb/s, window of one BDP: 100 Gb/s x 8 us = 100,000 B.
+    Ptr<Dcqcn> dcqcn = CreateObject<Dcqcn>();
+    EXPECT_EQ(dcqcn->GetNoticeInterval(), 4 * US);
+    const auto owner = dcqcn->MakeState(MakePath(100e9));
+    DcqcnState& state = static_cast<DcqcnState&>(*owner);
+    EXPECT_DOUBLE_EQ(state.windowBytes, 100000);
+    dcqcn->OnNotice(state, 100 * US);
+    EXPECT_DOUBLE_EQ(state.rate, 50e9);
+    EXPECT_DOUBLE_EQ(state.windowBytes, 50000);
+    // 3 us on: no cut, but alpha: three decays, then + g.
+    dcqcn->OnNotice(state, 103 * US);
+    EXPECT_DOUBLE_EQ(state.rate, 50e9);
+    double alpha = (1 - G) * (1 - G) * (1 - G) * (1 - G) + G;
+    EXPECT_DOUBLE_EQ(state.alpha, alpha);
+    // 4 us after the cut: one decay more, then a cut by half of that alpha. R_T stays at 100.
+    alpha *= 1 - G;
+    dcqcn->OnNotice(state, 104 * US);
+    EXPECT_DOUBLE_EQ(state.rate, 50e9 * (1 - alpha / 2));
+    EXPECT_DOUBLE_EQ(state.targetRate, 100e9);
+    // Fast recovery once (F = 1) 300 us later, then additive, then hyper increase, R_T being full.
+    const double cut = state.rate;
+    dcqcn->OnSend(state, 4178, 404 * US);
+    EXPECT_DOUBLE_EQ(state.rate, (100e9 + cut) / 2);
+    // A cut after the timer has run does take R_T down.
+    const double before = state.rate;
+    dcqcn->OnNotice(state, 410 * US);
+    EXPECT_DOUBLE_EQ(state.targetRate, before);
+    double target = before;
+    double rate = state.rate;
+    for (const double step : {0.0, 50e6, 100e6, 100e6}) // recovery, additive, hyper, hyper
+    {
+        state.timerSince -= 300 * US; // as if so much later
+        dcqcn->OnSend(state, 4178, 410 * US);
+        target += step;
+        EXPECT_DOUBLE_EQ(state.targetRate, target);
+        EXPECT_DOUBLE_EQ(state.rate, (target + rate) / 2);
+        rate = state.rate;
+    }
+}
+
+TEST(DcqcnDefaults, NoCutTakesMoreThanItMay)
+{
+    Ptr<Dcqcn> dcqcn = CreateObject<Dcqcn>();
+    dcqcn->SetAttribute("LargestCut", DoubleValue(0.1));
+    const auto state = dcqcn->MakeState(MakePath(100e9));
+    dcqcn->OnNotice(*state, US);
+    EXPECT_DOUBLE_EQ(state->rate, 90e9);
+}
+
+TEST(DcqcnDefaults, ASlowSenderIsPacedAtTheRateThatItWillHave)
+{
+    // Cut to 50 Gb/s at 0, R_T 100. A packet of 1,875,000 B started at 280 us: 20 us at 50 Gb/s are
+    // 125,000 B; then 75 Gb/s, so the rest takes 1,750,000 B / 9.375 B/ns = 186,667 ns, in all
+    // 206,666.7 ns. Nothing of the state changes.
+    Ptr<Dcqcn> dcqcn = CreateObject<Dcqcn>();
+    const auto state = dcqcn->MakeState(MakePath(100e9));
+    dcqcn->OnNotice(*state, 0);
+    EXPECT_NEAR(static_cast<double>(dcqcn->GetGap(*state, 1875000, 280 * US)), 206666667, 2);
+    EXPECT_EQ(dcqcn->GetGap(*state, 4178, 280 * US), 668480); // 4178 x 160 ps
+    EXPECT_DOUBLE_EQ(state->rate, 50e9);
+}
+
 TEST(FixedRate, IsTheLineRateOrLess)
 {
     Ptr<FixedRate> control = CreateObject<FixedRate>();
     EXPECT_EQ(control->GetName(), "none");
     EXPECT_FALSE(control->UsesNotices());
-    EXPECT_EQ(control->MakeState(100e9)->rate, 100e9);
-    EXPECT_FALSE(control->MakeState(100e9)->limited);
+    EXPECT_EQ(control->MakeState(MakePath(100e9))->rate, 100e9);
+    EXPECT_FALSE(control->MakeState(MakePath(100e9))->limited);
     control->SetAttribute("Rate", DataRateValue(DataRate("25Gb/s")));
-    EXPECT_EQ(control->MakeState(100e9)->rate, 25e9);
-    EXPECT_TRUE(control->MakeState(100e9)->limited);
-    EXPECT_EQ(control->MakeState(10e9)->rate, 10e9);
+    EXPECT_EQ(control->MakeState(MakePath(100e9))->rate, 25e9);
+    EXPECT_TRUE(control->MakeState(MakePath(100e9))->limited);
+    EXPECT_EQ(control->MakeState(MakePath(10e9))->rate, 10e9);
+    EXPECT_EQ(control->GetName(), "fixed-rate");
+    EXPECT_EQ(CreateObject<NoCongestionControl>()->GetName(), "none");
 }
 
 } // namespace

@@ -16,6 +16,7 @@ namespace
 {
 
 constexpr uint64_t HEADERS = 82; // of a data packet on the wire
+constexpr uint64_t RETH = 16;    // more on the first packet of a message
 
 uint64_t PeakQueue(const TestNetwork& network)
 {
@@ -113,7 +114,7 @@ TEST_F(RoceFlowControlTest, HeadroomHoldsWhatComesAfterAPause)
         {
             TestFabric fabric = MakeStar(65, rate, MicroSeconds(2));
             const uint64_t inFlight = DataRate(rate).GetBitRate() / 8 / 500000;
-            const uint32_t full = static_cast<uint32_t>(std::stoul(mtu) + HEADERS);
+            const uint32_t full = static_cast<uint32_t>(std::stoul(mtu) + HEADERS + RETH);
             const uint64_t headroom = SwitchBuffer::ComputeHeadroom(inFlight, full, 84);
             const uint64_t buffer = 65 * headroom + 10 * uint64_t{full};
             Config::SetDefault("ns3::echo::RoceSwitch::BufferBytes", UintegerValue(buffer));

@@ -171,6 +171,16 @@ TEST_P(RoceOrderTest, EqualUnderAllSchedulersAndPorts)
 }
 
 const std::string DCQCN = "ns3::echo::Dcqcn";
+const TestNetwork::Attributes HPCC{{"CongestionControl", "hpcc"}};
+const TestNetwork::Attributes SWIFT{{"CongestionControl", "swift"}, {"AckInterval", "1"}};
+const TestNetwork::Attributes HPCC_LOSS{{"CongestionControl", "hpcc"},
+                                        {"LossRate", "0.01"},
+                                        {"RetransmitTimeout", "30us"},
+                                        {"Retransmission", "selective-repeat"}};
+const TestNetwork::Attributes SWIFT_LOSS{{"CongestionControl", "swift"},
+                                         {"LossRate", "0.01"},
+                                         {"RetransmitTimeout", "30us"}};
+const TestNetwork::Attributes BDP{{"WindowBdps", "1"}, {"Retransmission", "selective-repeat"}};
 const TestNetwork::Attributes WINDOW{{"WindowBytes", "16384"}, {"AckInterval", "1"}};
 const TestNetwork::Attributes LOSS{{"LossRate", "0.01"}, {"RetransmitTimeout", "30us"}};
 const TestNetwork::Attributes LOSSY{{"Lossless", "false"}, {"CongestionControl", DCQCN}};
@@ -203,6 +213,21 @@ INSTANTIATE_TEST_SUITE_P(
                  "400Gb/s",
                  true,
                  true},
+        Scenario{"Hpcc", AllToAll, HPCC},
+        Scenario{"HpccPaused", Incast, HPCC, "900000", "400000", "400Gb/s", true},
+        Scenario{"HpccLoss", Rings, HPCC_LOSS, "32000000", "400000", "400Gb/s", false, false, true},
+        Scenario{"Swift", Incast, SWIFT},
+        Scenario{"SwiftPaused", Incast, SWIFT, "900000", "400000", "333Gb/s", true},
+        Scenario{"SwiftLoss",
+                 Rings,
+                 SWIFT_LOSS,
+                 "32000000",
+                 "400000",
+                 "400Gb/s",
+                 false,
+                 false,
+                 true},
+        Scenario{"WindowOfABdp", AllToAll, BDP},
         Scenario{"IncastLossy", Incast, LOSSY, "400000", "20000", "400Gb/s", false, true, true}),
     [](const testing::TestParamInfo<Scenario>& info) { return std::string(info.param.name); });
 

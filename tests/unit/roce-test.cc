@@ -18,14 +18,15 @@ namespace
 {
 
 constexpr uint64_t HEADERS = 82; // 8 + 14 + 4 + 12 + 20 + 8 + 12 + 4
+constexpr uint64_t RETH = 16;    // more on the first packet of a message
 
 /** Wire sizes of a message's packets. */
 std::vector<uint64_t> WireSizes(uint64_t bytes, uint64_t mtu)
 {
     std::vector<uint64_t> sizes;
-    for (uint64_t left = bytes; left > 0; left -= sizes.back() - HEADERS)
+    for (uint64_t left = bytes; left > 0; left -= std::min(left, mtu))
     {
-        sizes.push_back(std::min(left, mtu) + HEADERS);
+        sizes.push_back(std::min(left, mtu) + HEADERS + (left == bytes ? RETH : 0));
     }
     return sizes;
 }
@@ -65,14 +66,14 @@ class RoceTest : public testing::Test
 
 TEST_F(RoceTest, OneMessageOfOneRateTakesTheContractsTime)
 {
-    // 100,000 B at MTU 4096 is 24 packets of 4178 B and one of 1696 + 82 = 1778 B on the wire:
-    // 102,050 B. 3 links of 400 Gb/s (20 ps a byte) and 1 us, so
-    // 102,050 x 20 ps + 2 x 4178 x 20 ps + 3 us = 5,208,120 ps.
+    // 100,000 B at MTU 4096 is a packet of 4096 + 82 + 16 = 4194 B, 23 of 4178 B and one of
+    // 1696 + 82 = 1778 B on the wire: 102,066 B. 3 links of 400 Gb/s (20 ps a byte) and 1 us, so
+    // 102,066 x 20 ps + 2 x 4194 x 20 ps + 3 us = 5,209,080 ps.
     const std::vector<std::string> rates(3, "400Gb/s");
     const std::vector<Time> delays(3, MicroSeconds(1));
     TestNetwork network(MakeRow(rates, delays));
     network.Send(0, 1, 100000);
-    EXPECT_EQ(network.Run().GetPicoSeconds(), 5208120);
+    EXPECT_EQ(network.Run().GetPicoSeconds(), 5209080);
     ASSERT_EQ(network.Flows().size(), 1u);
     EXPECT_EQ(network.Flows()[0].packets, 25u);
     EXPECT_EQ(network.Flows()[0].hops, 3u);
@@ -325,14 +326,15 @@ TEST_F(RoceTest, RefusesWhatItCannotServe)
     const TestFabric star = MakeStar(2, "100Gb/s", MicroSeconds(1));
     try
     {
-        TestNetwork network(star, {{"CongestionControl", "dcqcn"}});
+        TestNetwork network(star, {{"CongestionControl", "bbr"}});
         FAIL();
     }
     catch (const InputError& error)
     {
-        EXPECT_THAT(error.what(), HasSubstr("found 'dcqcn'"));
-        EXPECT_THAT(error.what(), HasSubstr("ns3::echo::Dcqcn"));
+        EXPECT_THAT(error.what(), HasSubstr("found 'bbr'"));
+        EXPECT_THAT(error.what(), HasSubstr("one of dcqcn, fixed-rate, hpcc, none"));
     }
+    EXPECT_THROW(TestNetwork(star, {{"Retransmission", "go-back-0"}}), InputError);
     EXPECT_THROW(TestNetwork(star, {{"CongestionControl", "ns3::Node"}}), InputError);
     EXPECT_THROW(TestNetwork(star, {{"CongestionControl", "ns3::echo::CongestionControl"}}),
                  InputError);
@@ -363,8 +365,8 @@ TEST_F(RoceTest, RefusesWhatItCannotServe)
             EXPECT_THAT(error.what(), HasSubstr("host1/nic0"));
         }
     }
-    // 2 ports, each 2 x 12,500 B in flight + 3 x 4178 B + 84 B: 75,236 B, and a packet.
-    Config::SetDefault("ns3::echo::RoceSwitch::BufferBytes", StringValue("79413"));
+    // 2 ports, each 2 x 12,500 B in flight + 3 x 4194 B + 84 B: 75,332 B, and a packet.
+    Config::SetDefault("ns3::echo::RoceSwitch::BufferBytes", StringValue("79525"));
     try
     {
         TestNetwork network(star);
@@ -372,9 +374,9 @@ TEST_F(RoceTest, RefusesWhatItCannotServe)
     }
     catch (const InputError& error)
     {
-        EXPECT_THAT(error.what(), HasSubstr("found 79413, expected at least 79414"));
+        EXPECT_THAT(error.what(), HasSubstr("found 79525, expected at least 79526"));
     }
-    Config::SetDefault("ns3::echo::RoceSwitch::BufferBytes", StringValue("79414"));
+    Config::SetDefault("ns3::echo::RoceSwitch::BufferBytes", StringValue("79526"));
     TestNetwork network(star);
     network.Send(0, 1, 1000000);
     network.Run();

@@ -273,6 +273,122 @@ TEST(RoceTrace, TellsAllAndChangesNothing)
     Config::Reset();
 }
 
+/** Counts what the trace sources of all NICs tell. */
+struct NicListener
+{
+    void Cnp(Time, const QueuePair&)
+    {
+        ++notices;
+    }
+
+    void Rate(Time, const QueuePair& queuePair, double bitsPerSecond, double windowBytes)
+    {
+        ++rates;
+        EXPECT_GT(bitsPerSecond, 0);
+        EXPECT_LE(bitsPerSecond, queuePair.GetRate().lineRate);
+        EXPECT_EQ(windowBytes, queuePair.GetRate().windowBytes);
+    }
+
+    void Retransmission(Time, const QueuePair&, uint64_t)
+    {
+        ++retransmissions;
+    }
+
+    void Rtt(Time at, const QueuePair& queuePair, Time rtt)
+    {
+        ++rtts;
+        EXPECT_GE(rtt, MicroSeconds(4)); // four delays
+        EXPECT_LE(rtt, at);
+        EXPECT_NE(std::get<0>(queuePair.GetKey()), std::get<1>(queuePair.GetKey()));
+    }
+
+    uint64_t notices{0};
+    uint64_t rates{0};
+    uint64_t retransmissions{0};
+    uint64_t rtts{0};
+};
+
+TEST(RoceTrace, NicsTellOfTheirQueuePairsAndNothingChanges)
+{
+    Config::SetDefault("ns3::echo::RoceSwitch::EcnKmin", StringValue("10000"));
+    for (const char* control : {"none", "dcqcn", "hpcc", "swift"})
+    {
+        Time ends[2];
+        for (int traced = 0; traced < 2; ++traced)
+        {
+            TestNetwork network(MakeStar(9, "100Gb/s", MicroSeconds(1)),
+                                {{"CongestionControl", control}, {"LossRate", "0.005"}});
+            NicListener listener;
+            if (traced)
+            {
+                const std::string path = "/NodeList/*/$ns3::echo::RoceNic/";
+                Config::ConnectWithoutContext(path + "Cnp",
+                                              MakeCallback(&NicListener::Cnp, &listener));
+                Config::ConnectWithoutContext(path + "Rate",
+                                              MakeCallback(&NicListener::Rate, &listener));
+                Config::ConnectWithoutContext(
+                    path + "Retransmission", MakeCallback(&NicListener::Retransmission, &listener));
+                Config::ConnectWithoutContext(path + "Rtt",
+                                              MakeCallback(&NicListener::Rtt, &listener));
+            }
+            for (uint32_t h = 1; h < 9; ++h)
+            {
+                network.Send(h, 0, 500000);
+            }
+            ends[traced] = network.Run();
+            if (!traced)
+            {
+                continue;
+            }
+            uint64_t again = 0;
+            for (const FlowRecord& flow : network.Flows())
+            {
+                again += flow.retransmitted;
+            }
+            EXPECT_GT(again, 0u);
+            EXPECT_EQ(listener.retransmissions, again);
+            EXPECT_GT(listener.rtts, 8u * 20);
+            EXPECT_EQ(listener.notices > 0, std::string(control) == "dcqcn");
+            EXPECT_EQ(listener.rates > 0, std::string(control) != "none");
+        }
+        EXPECT_EQ(ends[0], ends[1]) << control;
+    }
+    Config::Reset();
+}
+
+TEST(RoceHeader, FirstPacketOfAWriteByteByByte)
+{
+    RoceHeader header = MakeHeader(RocePacketKind::DATA);
+    header.startOfMessage = true;
+    header.write = true;
+    header.messageBytes = 0x12345;
+    header.payloadBytes = 4096;
+    Ptr<Packet> frame = Create<Packet>();
+    frame->AddHeader(header);
+    // BTH with opcode RDMA WRITE first; RETH: address 8, key 4, length 4.
+    EXPECT_EQ(Hex(frame).substr(2 * 42),
+              "0640ffff0000123400abcdef000000000000000000000000"
+              "00012345");
+    RoceHeader read;
+    frame->RemoveHeader(read);
+    EXPECT_TRUE(read.write && read.startOfMessage && !read.endOfMessage);
+    EXPECT_EQ(read.messageBytes, 0x12345u);
+    EXPECT_EQ(read.payloadBytes, 4096u);
+    const std::tuple<bool, bool, std::string> cases[] = {
+        {true, true, "0a"}, {false, false, "07"}, {false, true, "08"}};
+    for (const auto& [first, last, opcode] : cases)
+    {
+        header.startOfMessage = first;
+        header.endOfMessage = last;
+        frame = Create<Packet>();
+        frame->AddHeader(header);
+        EXPECT_EQ(Hex(frame).substr(2 * 42, 2), opcode);
+        frame->RemoveHeader(read);
+        EXPECT_EQ(read.startOfMessage, first);
+        EXPECT_EQ(read.endOfMessage, last);
+    }
+}
+
 /** @return lines that a command prints */
 std::vector<std::string> LinesOf(const std::string& command)
 {

@@ -30,20 +30,6 @@ namespace echo
 namespace
 {
 
-/** @return the TypeId of a congestion control as scenarios name it */
-std::string CongestionControlType(const std::string& name)
-{
-    if (name == "none")
-    {
-        return "ns3::echo::FixedRate";
-    }
-    if (name == "dcqcn")
-    {
-        return "ns3::echo::Dcqcn";
-    }
-    throw InputError({"", 0, "congestion control"}, "'" + name + "'", "dcqcn or none");
-}
-
 /** @return the TypeId of a load balancing as scenarios name it */
 std::string LoadBalancingType(const std::string& name)
 {
@@ -153,8 +139,7 @@ Ptr<NetworkModel> EchoBackendHelper::CreatePacketNetwork() const
     Ptr<PacketNetwork> network = CreateObject<PacketNetwork>();
     network->SetAttribute("Mtu", UintegerValue(settings.mtuBytes));
     network->SetAttribute("Lossless", BooleanValue(settings.pfc));
-    network->SetAttribute("CongestionControl",
-                          StringValue(CongestionControlType(settings.congestionControl)));
+    network->SetAttribute("CongestionControl", StringValue(settings.congestionControl));
     network->SetAttribute("RerouteDelay", TimeValue(settings.rerouteDelay));
     if (const std::string type = LoadBalancingType(settings.loadBalancing); !IsPathChoice(type))
     {

@@ -4,13 +4,13 @@
 #include "ns3/boolean.h"
 #include "ns3/config.h"
 #include "ns3/double.h"
+#include "ns3/echo-policy.h"
 #include "ns3/integer.h"
 #include "ns3/object.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <cctype>
 #include <limits>
 #include <set>
 
@@ -22,7 +22,6 @@ namespace echo
 namespace
 {
 
-const std::string SPACE = "ns3::echo::";
 /** Kinds of values that ReadValue reads. */
 const std::set<std::string> OWN_KINDS{"UintegerValue",
                                       "IntegerValue",
@@ -31,39 +30,6 @@ const std::set<std::string> OWN_KINDS{"UintegerValue",
                                       "TimeValue",
                                       "DataRateValue",
                                       "StringValue"};
-
-/** "LeafSpine" -> "leaf<separator>spine" */
-std::string Separate(const std::string& camel, char separator)
-{
-    std::string text;
-    for (const char c : camel)
-    {
-        if (std::isupper(static_cast<unsigned char>(c)) != 0 && !text.empty())
-        {
-            text += separator;
-        }
-        text += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
-    return text;
-}
-
-/** "leaf-spine" -> "LeafSpine" */
-std::string Join(const std::string& words)
-{
-    std::string text;
-    bool startsWord = true;
-    for (const char c : words)
-    {
-        if (c == '-')
-        {
-            startsWord = true;
-            continue;
-        }
-        text += startsWord ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
-        startsWord = false;
-    }
-    return text;
-}
 
 /** ns-3 describes a checker's range as "uint32_t 1:1024". */
 std::string DescribeRange(const AttributeChecker& checker)
@@ -142,7 +108,7 @@ void SetAttributeFrom(ObjectBase& object,
 
 std::string KeyOfAttribute(const std::string& attribute)
 {
-    return Separate(attribute, '_');
+    return SeparateWords(attribute, '_');
 }
 
 AttributePlaces SetAttributesFrom(ObjectBase& object,
@@ -197,39 +163,11 @@ void SetAttributeDefault(const std::string& name, const YamlNode& node)
 
 TypeId FindPolicy(const YamlNode& name, TypeId parent, const std::string& suffix)
 {
-    const std::string text = name.AsString();
-    TypeId found;
-    const bool isKnown = TypeId::LookupByNameFailSafe(SPACE + Join(text) + suffix, &found) ||
-                         TypeId::LookupByNameFailSafe(text, &found);
-    if (isKnown && found.IsChildOf(parent) && found.HasConstructor())
+    if (const std::optional<TypeId> found = LookupPolicy(name.AsString(), parent, suffix))
     {
-        return found;
+        return *found;
     }
-    std::vector<std::string> known;
-    for (uint16_t i = 0; i < TypeId::GetRegisteredN(); ++i)
-    {
-        const TypeId type = TypeId::GetRegistered(i);
-        if (type != parent && type.IsChildOf(parent) && type.HasConstructor())
-        {
-            std::string shown = type.GetName();
-            const bool isOurs = shown.rfind(SPACE, 0) == 0 &&
-                                shown.size() > SPACE.size() + suffix.size() &&
-                                shown.substr(shown.size() - suffix.size()) == suffix;
-            if (isOurs)
-            {
-                shown = shown.substr(SPACE.size(), shown.size() - SPACE.size() - suffix.size());
-                shown = Separate(shown, '-');
-            }
-            known.push_back(shown);
-        }
-    }
-    std::sort(known.begin(), known.end());
-    std::string expected;
-    for (const auto& one : known)
-    {
-        expected += (expected.empty() ? "one of " : ", ") + one;
-    }
-    name.Fail("'" + text + "'", expected);
+    name.Fail("'" + name.AsString() + "'", ListPolicies(parent, suffix));
 }
 
 } // namespace echo

@@ -47,11 +47,8 @@ AttributePlaces SetAttributesFrom(ObjectBase& object,
 void SetAttributeDefault(const std::string& name, const YamlNode& node);
 
 /**
- * Finds a policy by the name that users write: with the parent ns3::echo::TopologyBuilder,
- * "leaf-spine" is ns3::echo::LeafSpineBuilder; a full TypeId name is taken as well.
- * @param name a scalar
- * @param parent what the type must derive from
- * @param suffix what ends the class names of the kind, such as "Builder"
+ * Finds a policy by the name that users write.
+ * @param name a scalar: a policy as LookupPolicy takes it
  * @throws InputError listing the known names
  */
 TypeId FindPolicy(const YamlNode& name, TypeId parent, const std::string& suffix);

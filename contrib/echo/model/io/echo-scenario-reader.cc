@@ -75,8 +75,12 @@ NetworkSettings ReadNetwork(const YamlNode& node)
     {
         settings.mtuBytes = node.Get("mtu").Parse<uint64_t>(ParseMtu);
     }
-    settings.congestionControl =
-        OneOf(node, "congestion_control", settings.congestionControl, {"none", "dcqcn"});
+    if (node.Has("congestion_control"))
+    {
+        const TypeId parent = TypeId::LookupByName("ns3::echo::CongestionControl");
+        settings.congestionControl =
+            FindPolicy(node.Get("congestion_control"), parent, "").GetName();
+    }
     settings.pfc = node.GetBool("pfc", settings.pfc);
     ReadFabricSettings(node, settings);
     node.RefuseUnknownKeys();

@@ -41,7 +41,7 @@ struct TrafficClassSettings
 struct NetworkSettings
 {
     uint64_t mtuBytes{4096};               //!< payload of a full packet
-    std::string congestionControl{"none"}; //!< "none" or "dcqcn"
+    std::string congestionControl{"none"}; //!< a policy as LookupPolicy takes it
     bool pfc{true};                        //!< lossless
     std::string loadBalancing{"ecmp"};     //!< ecmp, static, spray, flowlet, adaptive or a TypeId
     Time rerouteDelay{MilliSeconds(1)};    //!< from a failure to ways around it

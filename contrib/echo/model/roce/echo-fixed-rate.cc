@@ -9,6 +9,7 @@ namespace echo
 {
 
 NS_OBJECT_ENSURE_REGISTERED(FixedRate);
+NS_OBJECT_ENSURE_REGISTERED(NoCongestionControl);
 
 TypeId FixedRate::GetTypeId()
 {
@@ -27,17 +28,27 @@ TypeId FixedRate::GetTypeId()
 
 std::string FixedRate::GetName() const
 {
-    return "none";
+    return m_rate.GetBitRate() > 0 ? "fixed-rate" : "none";
 }
 
-std::unique_ptr<RateState> FixedRate::MakeState(double lineRate) const
+std::unique_ptr<RateState> FixedRate::MakeState(const PathProperties& path) const
 {
     auto state = std::make_unique<RateState>();
     const double wanted = static_cast<double>(m_rate.GetBitRate());
-    state->lineRate = lineRate;
-    state->rate = wanted > 0 ? std::min(wanted, lineRate) : lineRate;
-    state->limited = state->rate < lineRate;
+    state->lineRate = path.lineRate;
+    state->rate = wanted > 0 ? std::min(wanted, path.lineRate) : path.lineRate;
+    state->limited = state->rate < path.lineRate;
     return state;
+}
+
+TypeId NoCongestionControl::GetTypeId()
+{
+    // Named as users write it.
+    static TypeId tid = TypeId("ns3::echo::None")
+                            .SetParent<FixedRate>()
+                            .SetGroupName("Echo")
+                            .AddConstructor<NoCongestionControl>();
+    return tid;
 }
 
 } // namespace echo

@@ -11,17 +11,27 @@ namespace ns3
 namespace echo
 {
 
-/** No congestion control: each queue pair sends at the line rate, or at a fixed lower one. */
+/** Each queue pair sends at a fixed rate; the line rate if none is given. */
 class FixedRate : public CongestionControl
 {
   public:
     static TypeId GetTypeId();
 
     std::string GetName() const override;
-    std::unique_ptr<RateState> MakeState(double lineRate) const override;
+    std::unique_ptr<RateState> MakeState(const PathProperties& path) const override;
 
   private:
     DataRate m_rate; //!< attribute Rate
+};
+
+/**
+ * No congestion control, TypeId ns3::echo::None: queue pairs send at the line rate until paused (or
+ * until PacketNetwork's window is full).
+ */
+class NoCongestionControl : public FixedRate
+{
+  public:
+    static TypeId GetTypeId();
 };
 
 } // namespace echo

@@ -7,6 +7,7 @@
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/echo-error.h"
+#include "ns3/echo-policy.h"
 #include "ns3/echo-units.h"
 #include "ns3/integer.h"
 #include "ns3/log.h"
@@ -52,6 +53,48 @@ TypeId PacketNetwork::GetTypeId()
                           UintegerValue(0),
                           MakeUintegerAccessor(&PacketNetwork::m_windowBytes),
                           MakeUintegerChecker<uint64_t>())
+            .AddAttribute("WindowBdps",
+                          "The same, as a multiple of what the NIC's rate carries in the "
+                          "round-trip time of the queue pair's idle path (1: BDP-FC of IRN). 0: no "
+                          "limit. Of two limits the smaller holds.",
+                          DoubleValue(0),
+                          MakeDoubleAccessor(&PacketNetwork::m_windowBdps),
+                          MakeDoubleChecker<double>(0))
+            .AddAttribute("DataHeaderBytes",
+                          "Wire bytes of a data packet beside its payload: preamble 8, Ethernet "
+                          "14, IPv4 20, UDP 8, BTH 12, ICRC 4, frame check 4, gap 12.",
+                          UintegerValue(RoceWire::DATA),
+                          MakeUintegerAccessor(&PacketNetwork::m_dataHeaderBytes),
+                          MakeUintegerChecker<uint32_t>(0, 4096))
+            .AddAttribute("FirstHeaderBytes",
+                          "Wire bytes more of the first packet of a message: RETH of an RDMA "
+                          "write. 0: messages are sends.",
+                          UintegerValue(RoceWire::RETH),
+                          MakeUintegerAccessor(&PacketNetwork::m_firstHeaderBytes),
+                          MakeUintegerChecker<uint32_t>(0, 4096))
+            .AddAttribute("AckBytes",
+                          "Wire bytes of an ACK or NACK.",
+                          UintegerValue(RoceWire::ACK),
+                          MakeUintegerAccessor(&PacketNetwork::m_ackBytes),
+                          MakeUintegerChecker<uint32_t>(1, 4096))
+            .AddAttribute("CnpBytes",
+                          "Wire bytes of a CNP.",
+                          UintegerValue(RoceWire::CNP),
+                          MakeUintegerAccessor(&PacketNetwork::m_cnpBytes),
+                          MakeUintegerChecker<uint32_t>(1, 4096))
+            .AddAttribute("Retransmission",
+                          "How lost packets are repaired, see QueuePair: go-back-n or "
+                          "selective-repeat.",
+                          StringValue("go-back-n"),
+                          MakeStringAccessor(&PacketNetwork::m_retransmission),
+                          MakeStringChecker())
+            .AddAttribute("ReorderPackets",
+                          "Selective repeat: a missing packet is reported once one more than this "
+                          "many places after it has arrived (packets of a queue pair that take "
+                          "several paths overtake each other).",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&PacketNetwork::m_reorder),
+                          MakeUintegerChecker<uint32_t>())
             .AddAttribute("RetransmitTimeout",
                           "Time without news of the receiver after which a sender goes back; used "
                           "only where packets can get lost.",
@@ -82,8 +125,9 @@ TypeId PacketNetwork::GetTypeId()
                           MakeBooleanAccessor(&PacketNetwork::m_runAhead),
                           MakeBooleanChecker())
             .AddAttribute("CongestionControl",
-                          "TypeId of the congestion control of all queue pairs.",
-                          StringValue("ns3::echo::FixedRate"),
+                          "Congestion control of all queue pairs: a TypeId, or its name in lower "
+                          "case without the namespace.",
+                          StringValue("none"),
                           MakeStringAccessor(&PacketNetwork::m_controlType),
                           MakeStringChecker())
             .AddAttribute("LoadBalancer",
@@ -137,18 +181,7 @@ void PacketNetwork::Prepare(Ptr<Router> router, RecordSink* sink)
     m_topology = router->GetTopology();
     m_sink = sink;
 
-    TypeId control;
-    if (!TypeId::LookupByNameFailSafe(m_controlType, &control) || !control.HasConstructor() ||
-        !control.IsChildOf(CongestionControl::GetTypeId()))
-    {
-        throw InputError(SourceLocation{"", 0, "ns3::echo::PacketNetwork::CongestionControl"},
-                         "'" + m_controlType + "'",
-                         "the TypeId of a congestion control such as ns3::echo::Dcqcn");
-    }
-    ObjectFactory factory;
-    factory.SetTypeId(control);
-    m_control = factory.Create<CongestionControl>();
-
+    CreateControl();
     FillParameters();
     m_fabric = std::make_unique<RoceFabric>(m_router, &m_parameters, &m_pool, m_firstStream);
     PrepareForwarding();
@@ -159,50 +192,6 @@ void PacketNetwork::Prepare(Ptr<Router> router, RecordSink* sink)
     m_fabric->Seal();
 }
 
-void PacketNetwork::FillParameters()
-{
-    m_parameters.mtuBytes = m_mtuBytes;
-    m_parameters.ackInterval = m_ackInterval;
-    m_parameters.windowBytes = m_windowBytes;
-    m_parameters.retransmitTimeout = m_retransmitTimeout.GetPicoSeconds();
-    m_parameters.failures = !m_linkEvents.empty();
-    m_parameters.randomLoss =
-        m_lossRate > 0 ||
-        std::any_of(m_linkEvents.begin(), m_linkEvents.end(), [](const LinkEvent& event) {
-            return event.kind == LinkEvent::Kind::LOSS;
-        });
-    m_parameters.lossless = m_lossless;
-    // A device that runs ahead would have sent what a failure at this time should stop.
-    m_parameters.runAhead = m_runAhead && !m_parameters.failures;
-    m_parameters.congestionNotices = m_control->UsesNotices();
-    m_parameters.noticeInterval = m_control->GetNoticeInterval();
-    m_parameters.lazy = m_lazy;
-    m_parameters.classes = m_classes;
-    m_parameters.reorder =
-        !m_balancerType.empty() && LoadBalancer::Make(m_balancerType)->Reorders();
-    m_parameters.reorderPackets = std::max<uint64_t>(m_reorderBytes / m_mtuBytes, 1);
-}
-
-void PacketNetwork::PrepareForwarding()
-{
-    for (uint32_t p = 0; m_lossRate > 0 && p < m_fabric->GetPortCount(); ++p)
-    {
-        if (const Ptr<RocePort> port = m_fabric->GetPort(PortId(p)))
-        {
-            port->SetLossRate(m_lossRate);
-        }
-    }
-    if (!m_balancerType.empty() || !m_linkEvents.empty())
-    {
-        m_fabric->UseForwarding(m_balancerType);
-    }
-    if (!m_linkEvents.empty())
-    {
-        m_failures = std::make_unique<RoceFailures>(
-            m_linkEvents, m_rerouteDelay, *m_fabric, m_router, [this] { CheckReachability(); });
-    }
-}
-
 void PacketNetwork::SetLinkEvents(std::vector<LinkEvent> events)
 {
     m_linkEvents = std::move(events);
@@ -211,49 +200,6 @@ void PacketNetwork::SetLinkEvents(std::vector<LinkEvent> events)
 void PacketNetwork::SetTrafficClasses(std::vector<TrafficClass> classes)
 {
     m_classes = std::move(classes);
-}
-
-void PacketNetwork::RefuseEnds(const Message& message) const
-{
-    for (const DeviceId end : {message.source, message.destination})
-    {
-        if (m_topology->GetDevice(end).role != DeviceRole::NIC)
-        {
-            throw UnsupportedError("the packet network joins NICs; " +
-                                   m_topology->GetDevice(end).name + " is none");
-        }
-    }
-    if (message.source == message.destination)
-    {
-        throw UnsupportedError("a message from " + m_topology->GetDevice(message.source).name +
-                               " to itself");
-    }
-}
-
-std::vector<RocePort*> PacketNetwork::FindWay(DeviceId source,
-                                              DeviceId destination,
-                                              uint64_t label) const
-{
-    try
-    {
-        return m_fabric->MakeRoute(source, destination, label);
-    }
-    catch (const UnsupportedError&)
-    {
-        if (!m_failures)
-        {
-            throw;
-        }
-    }
-    // Links are down, maybe for a time: the flow leaves by the first port of its NIC.
-    for (const PortId port : m_topology->GetPorts(source))
-    {
-        if (m_fabric->GetPort(port))
-        {
-            return {PeekPointer(m_fabric->GetPort(port)), nullptr};
-        }
-    }
-    throw UnsupportedError(m_topology->GetDevice(source).name + " has no link");
 }
 
 QueuePair& PacketNetwork::GetQueuePair(const Message& message)
@@ -268,16 +214,7 @@ QueuePair& PacketNetwork::GetQueuePair(const Message& message)
         return *found->second;
     }
     RefuseEnds(message);
-    std::vector<RocePort*> forth = FindWay(message.source, message.destination, label);
-    std::vector<RocePort*> back = FindWay(message.destination, message.source, label);
-    std::unique_ptr<RateState> rate = m_control->MakeState(forth.front()->GetBitRate());
-    auto pair = std::make_unique<QueuePair>(key,
-                                            static_cast<uint32_t>(m_queuePairs.size()),
-                                            m_parameters.mtuBytes,
-                                            m_parameters.ackInterval,
-                                            std::move(forth),
-                                            std::move(back),
-                                            std::move(rate));
+    std::unique_ptr<QueuePair> pair = MakeQueuePair(key);
     pair->trafficClass = static_cast<uint8_t>(trafficClass);
     if (m_parameters.reorder)
     {

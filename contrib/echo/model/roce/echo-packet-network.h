@@ -29,6 +29,8 @@ class RoceNic;
  *
  * A pair of NICs and a label share one queue pair and one path each way (Router, per-flow ECMP;
  * acknowledgements are a flow of their own and may return another way).
+ * Bytes on the wire are RoceOverhead's; its parts are attributes, so that the convention of other
+ * simulators can be set.
  * One message alone takes exactly what store-and-forward of its packets takes: over links of one
  * rate R with total delay d, (wire bytes) / R + (links - 1) (largest packet's wire bytes) / R + d,
  * each packet's time on each link rounded up to a picosecond.
@@ -116,6 +118,8 @@ class PacketNetwork : public NetworkModel
     /** Stops the simulation at a deadlock, where timers would keep it going for ever. */
     void WatchForDeadlock();
     void Stop(const std::string& trouble);
+    void CreateControl();
+    std::unique_ptr<QueuePair> MakeQueuePair(const QueuePair::Key& key);
     /** @return the NIC that a queue pair sends by */
     RoceNic& GetNic(const QueuePair& queuePair) const;
     void OnDelivered(QueuePair& queuePair, int64_t now);
@@ -127,6 +131,13 @@ class PacketNetwork : public NetworkModel
     uint32_t m_mtuBytes{4096};                //!< attribute Mtu
     uint32_t m_ackInterval{4};                //!< attribute AckInterval
     uint64_t m_windowBytes{0};                //!< attribute WindowBytes
+    double m_windowBdps{0};                   //!< attribute WindowBdps
+    uint32_t m_dataHeaderBytes{0};            //!< attribute DataHeaderBytes
+    uint32_t m_firstHeaderBytes{0};           //!< attribute FirstHeaderBytes
+    uint32_t m_ackBytes{0};                   //!< attribute AckBytes
+    uint32_t m_cnpBytes{0};                   //!< attribute CnpBytes
+    std::string m_retransmission;             //!< attribute Retransmission
+    uint32_t m_reorder{0};                    //!< attribute ReorderPackets
     double m_lossRate{0};                     //!< attribute LossRate
     bool m_lossless{true};                    //!< attribute Lossless
     Time m_retransmitTimeout;                 //!< attribute RetransmitTimeout

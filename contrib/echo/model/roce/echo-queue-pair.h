@@ -32,11 +32,31 @@ struct RoceMessage
     uint64_t retransmitted{0};                 //!< packets sent again
 };
 
+/** How the packets of a queue pair are sent and acknowledged. */
+struct QueuePairSettings
+{
+    uint32_t mtuBytes{4096}; //!< payload of a full packet
+    uint32_t ackInterval{4}; //!< packets between requests for acknowledgement
+    uint64_t windowBytes{0}; //!< payload that may be unacknowledged; 0: no limit
+    RoceOverhead overhead;   //!< bytes beside the payload
+    bool selective{false};   //!< selective repeat; else go-back-N
+    uint32_t reorder{0};     //!< selective: a gap is reported once passed by more than this
+};
+
 /**
  * A reliable connection between two NICs: messages in order, cut into packets of one MTU, numbered
- * through; cumulative acknowledgements; go-back-N on a gap (NACK) or a timeout. Both ends are kept
- * here, as one process simulates both. The NICs drive it; it knows no ports.
+ * through; cumulative acknowledgements. Both ends are kept here, as one process simulates both.
+ * The NICs drive it; it knows no ports.
  *
+ * Lost packets are repaired in one of two ways:
+ * - go-back-N, as RoCE NICs have it: the receiver drops what follows a gap and reports the gap
+ *   once (NACK); the sender sends all again from there;
+ * - selective repeat, as in IRN (Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM
+ *   2018, section 3.1): the receiver keeps what follows and names it in a NACK each; the sender
+ *   sends once again each packet before one so named that is not known to have arrived.
+ * What both leave is found by a timeout: then everything not known to have arrived is sent again.
+ *
+ * Messages complete in order, each once, whatever the order that packets arrive in.
  * Packet numbers are 64-bit (24-bit PSN on the wire never wraps here within a window).
  */
 class QueuePair
@@ -51,14 +71,15 @@ class QueuePair
         BLOCKED, //!< waits for acknowledgements (window)
     };
 
+    static constexpr uint64_t UNLIMITED = UINT64_MAX; //!< no window
+
     /** Orders queue pairs whatever the order they were made in. */
     using Key = std::tuple<DeviceId, DeviceId, uint64_t>;
 
     /** Routes: the ports to leave each device by, null at the end; forth and back. */
     QueuePair(Key key,
               uint32_t number,
-              uint32_t mtuBytes,
-              uint32_t ackInterval,
+              const QueuePairSettings& settings,
               std::vector<RocePort*> forth,
               std::vector<RocePort*> back,
               std::unique_ptr<RateState> rate);
@@ -67,20 +88,48 @@ class QueuePair
 
     void Append(RoceMessage message);
 
+    /** @return true if a packet is left that selective repeat sends again */
+    bool HasRepair() const
+    {
+        return m_repair < m_repairEnd;
+    }
+
     /** @return true if a packet is left to send (for the first time or again) */
     bool HasPacket() const
     {
-        return m_sending != m_messages.end();
+        return m_sending != m_messages.end() || HasRepair();
     }
 
-    /** Fills in the next packet to send; HasPacket() holds. */
-    void MakePacket(RocePacket& packet);
+    /**
+     * @return true if the window holds back what is left to send. A window never holds back
+     * without an acknowledgement to come: one that shrinks below what is under way, none of which
+     * asked for any, lets one more packet out, which asks.
+     */
+    bool IsWindowFull() const
+    {
+        return GetOutstanding() >= m_windowPackets && !HasRepair() && m_asked > m_acknowledged;
+    }
 
-    /** All packets before @p expected have arrived. @return true if that is news */
-    bool Acknowledge(uint64_t expected);
+    /** @return true if a packet is left to send that neither window nor rate holds back */
+    bool MaySend(int64_t now) const
+    {
+        return HasPacket() && !IsWindowFull() && !(m_rate->limited && nextSend > now);
+    }
 
-    /** Sends again from the oldest packet not acknowledged. */
-    void GoBack();
+    /** @return wire bytes of the next packet to send; HasPacket() holds */
+    uint32_t GetNextWireBytes();
+
+    /** Fills in the next packet to send; HasPacket() holds. @return true if it is sent again */
+    bool MakePacket(RocePacket& packet);
+
+    /** All packets before @p expected have arrived. @return how many of them that is news of */
+    uint64_t Acknowledge(uint64_t expected);
+
+    /** A gap: packet @p selective has arrived (selective repeat), the one expected has not. */
+    void OnNack(uint64_t selective);
+
+    /** Sends again all packets that are not known to have arrived. */
+    void Restart();
 
     /** @return packets sent and not acknowledged */
     uint64_t GetOutstanding() const
@@ -88,12 +137,28 @@ class QueuePair
         return m_next - m_acknowledged;
     }
 
+    /** @return number of the next packet to be sent for the first time */
+    uint64_t GetNextSequence() const
+    {
+        return m_highest;
+    }
+
+    /** Takes over the window of the congestion control. */
+    void UpdateWindow();
+
+    /** Packet @p sequence leaves and asks for an acknowledgement: it will tell the RTT. */
+    void StartProbe(uint64_t sequence, int64_t now);
+    /** @return round-trip time that an acknowledgement up to @p expected tells, ps; < 0: none */
+    int64_t EndProbe(uint64_t expected, int64_t now);
+
     // Receiver.
 
     /** What a data packet means to the receiver. */
     enum class Arrival
     {
         IN_ORDER,
+        FILLED, //!< in order, and what had come early follows
+        EARLY,  //!< kept; no gap to report yet
         DUPLICATE,
         GAP,          //!< an earlier packet is missing: to be reported
         GAP_REPORTED, //!< and was
@@ -101,7 +166,7 @@ class QueuePair
 
     Arrival Accept(uint64_t sequence)
     {
-        if (sequence == m_expected)
+        if (sequence == m_expected && m_early.empty())
         {
             ++m_expected;
             m_gapReported = false;
@@ -111,10 +176,17 @@ class QueuePair
         {
             return Arrival::DUPLICATE;
         }
+        if (m_settings.selective)
+        {
+            return AcceptEarly(sequence);
+        }
         const bool reported = m_gapReported;
         m_gapReported = true;
         return reported ? Arrival::GAP_REPORTED : Arrival::GAP;
     }
+
+    /** Fills in an acknowledgement or notice. */
+    void MakeReply(RocePacket& packet, RocePacketKind kind);
 
     uint64_t GetExpected() const
     {
@@ -127,8 +199,8 @@ class QueuePair
         return reorder->Accept(sequence, m_expected);
     }
 
-    /** @return true if all packets of the message under way have arrived */
-    bool IsMessageComplete() const
+    /** @return true if all packets of the oldest unfinished message have arrived */
+    bool HasFinished() const
     {
         return m_receiving != m_messages.end() &&
                m_receiving->firstSequence + m_receiving->packets <= m_expected;
@@ -140,8 +212,11 @@ class QueuePair
         return m_expected < m_end;
     }
 
-    /** The last packet of a message has arrived in order. @return that message */
+    /** @return that message, which is finished now */
     RoceMessage& FinishMessage();
+
+    /** @return length of the message that packet @p sequence, not acknowledged yet, is part of */
+    uint32_t GetMessageBytes(uint64_t sequence) const;
 
     /** @return number in its network, from 0; stands for the queue pair in frames */
     uint32_t GetNumber() const
@@ -175,35 +250,71 @@ class QueuePair
         return *m_rate;
     }
 
+    const RateState& GetRate() const
+    {
+        return *m_rate;
+    }
+
+    const QueuePairSettings& GetSettings() const
+    {
+        return m_settings;
+    }
+
     // Kept here for the NICs, which alone use them. Times in ps.
     State state{State::IDLE};               //!< sender
+    bool timeoutSet{false};                 //!< a retransmission timer is set
     QueuePair* nextReady{nullptr};          //!< next in the port's round
     int64_t nextSend{0};                    //!< a limited sender sends no earlier
+    int64_t paceTimer{INT64_MAX};           //!< the timer that waits for nextSend; NEVER: none
+    int64_t lastSend{0};                    //!< start of the last packet of a limited sender
     int64_t lastProgress{0};                //!< last news of the receiver, or start after rest
-    bool timeoutSet{false};                 //!< a retransmission timer is set
     int64_t lastNotice{INT64_MIN / 2};      //!< last CNP that the receiver sent
+    uint32_t lastWireBytes{0};              //!< of the packet of lastSend
+    int64_t credit{0};                      //!< wire bytes left of its turn (deficit round robin)
     uint8_t trafficClass{0};                //!< of its data packets
-    std::unique_ptr<ReorderWindow> reorder; //!< receiver; null: packets arrive in order
+    std::unique_ptr<ReorderWindow> reorder; //!< receiver; null: see QueuePairSettings::selective
 
   private:
     using Messages = std::list<RoceMessage>;
 
+    /** A packet that asked for an acknowledgement, and when. */
+    struct Probe
+    {
+        uint64_t sequence;
+        int64_t time;
+    };
+
+    /** Moves m_repair on to a packet not known to have arrived. */
+    void SkipArrived();
+    Messages::iterator FindMessage(uint64_t sequence);
+    uint32_t PayloadOf(const RoceMessage& message, uint64_t sequence) const;
+    uint32_t WireBytesOf(const RoceMessage& message, uint64_t sequence) const;
+    Arrival AcceptEarly(uint64_t sequence);
+
     Key m_key;                         //!< source, destination, label
     uint32_t m_number;                 //!< in its network
-    uint32_t m_mtuBytes;               //!< payload of a full packet
-    uint32_t m_ackInterval;            //!< packets between requests for acknowledgement
+    QueuePairSettings m_settings;      //!< of this one
     std::vector<RocePort*> m_forth;    //!< way of data
     std::vector<RocePort*> m_back;     //!< way of acknowledgements
     std::unique_ptr<RateState> m_rate; //!< congestion control
     Messages m_messages;               //!< not acknowledged, oldest first
     Messages::iterator m_sending;      //!< of packet m_next; end: all sent
     Messages::iterator m_receiving;    //!< of packet m_expected; end: none under way
+    uint64_t m_windowPackets;          //!< that may be outstanding
     uint64_t m_end{0};                 //!< number after the last packet of the last message
     uint64_t m_next{0};                //!< next packet to send
     uint64_t m_highest{0};             //!< first packet never sent
     uint64_t m_acknowledged{0};        //!< first packet not acknowledged
+    uint64_t m_asked{0};               //!< after the last packet that asked for acknowledgement
     uint64_t m_expected{0};            //!< next packet that the receiver expects
     bool m_gapReported{false};         //!< NACK sent for m_expected
+
+    // Selective repeat. Vectors of flags begin at m_acknowledged and at m_expected.
+    uint64_t m_repair{0};        //!< sender: next packet to send again, if before m_repairEnd
+    uint64_t m_repairEnd{0};     //!< sender: first packet not to be sent again yet
+    std::vector<bool> m_arrived; //!< sender: known to have arrived
+    std::vector<bool> m_early;   //!< receiver: has come before its turn
+    std::vector<Probe> m_probes; //!< oldest first
 };
 
 } // namespace echo

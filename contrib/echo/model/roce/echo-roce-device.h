@@ -23,8 +23,10 @@ namespace echo
 struct RoceParameters
 {
     uint32_t mtuBytes{4096};              //!< payload of a full packet
-    uint32_t ackInterval{4};              //!< packets an acknowledgement covers
-    uint64_t windowBytes{0};              //!< payload not acknowledged yet; 0: no limit
+    RoceOverhead overhead;                //!< beside the payload, without telemetry
+    uint32_t telemetryBytes{0};           //!< most that telemetry adds to a packet
+    bool telemetry{false};                //!< switches write into packets what they see
+    bool selectiveRepeat{false};          //!< else go-back-N
     int64_t retransmitTimeout{0};         //!< ps
     bool randomLoss{false};               //!< links may lose data packets by chance
     bool failures{false};                 //!< links may be cut
@@ -43,9 +45,10 @@ struct RoceParameters
         return randomLoss || failures || !lossless;
     }
 
+    /** @return the largest packet on the wire, bytes */
     uint32_t GetFullWireBytes() const
     {
-        return mtuBytes + RoceWire::DATA;
+        return mtuBytes + overhead.data + overhead.first + telemetryBytes;
     }
 };
 

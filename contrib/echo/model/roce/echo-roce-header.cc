@@ -21,6 +21,7 @@ constexpr uint32_t IPV4 = 20;
 constexpr uint32_t UDP = 8;
 constexpr uint32_t BTH = 12;
 constexpr uint32_t AETH = 4;
+constexpr uint32_t RETH = 16;
 constexpr uint32_t CNP_RESERVED = 16;
 constexpr uint32_t ICRC = 4;
 constexpr uint32_t PAUSE_PAYLOAD = 46; //!< of a smallest Ethernet frame
@@ -38,6 +39,10 @@ constexpr uint8_t SEND_FIRST = 0x00;
 constexpr uint8_t SEND_MIDDLE = 0x01;
 constexpr uint8_t SEND_LAST = 0x02;
 constexpr uint8_t SEND_ONLY = 0x04;
+constexpr uint8_t WRITE_FIRST = 0x06;
+constexpr uint8_t WRITE_MIDDLE = 0x07;
+constexpr uint8_t WRITE_LAST = 0x08;
+constexpr uint8_t WRITE_ONLY = 0x0a;
 constexpr uint8_t ACKNOWLEDGE = 0x11;
 constexpr uint8_t CNP = 0x81;
 
@@ -94,7 +99,7 @@ uint32_t RoceHeader::GetTransportBytes() const
     switch (kind)
     {
     case RocePacketKind::DATA:
-        return BTH;
+        return BTH + (write && startOfMessage ? RETH : 0);
     case RocePacketKind::CNP:
         return BTH + CNP_RESERVED;
     default:
@@ -119,9 +124,9 @@ uint8_t RoceHeader::GetOpcode() const
     }
     if (startOfMessage)
     {
-        return endOfMessage ? SEND_ONLY : SEND_FIRST;
+        return endOfMessage ? (write ? WRITE_ONLY : SEND_ONLY) : (write ? WRITE_FIRST : SEND_FIRST);
     }
-    return endOfMessage ? SEND_LAST : SEND_MIDDLE;
+    return endOfMessage ? (write ? WRITE_LAST : SEND_LAST) : (write ? WRITE_MIDDLE : SEND_MIDDLE);
 }
 
 void RoceHeader::Serialize(Buffer::Iterator i) const
@@ -197,6 +202,12 @@ void RoceHeader::SerializeTransport(Buffer::Iterator& i) const
     {
         i.WriteU8(0, CNP_RESERVED);
     }
+    else if (write && startOfMessage && kind == RocePacketKind::DATA)
+    {
+        i.WriteHtonU64(0); // address: memory is not modelled
+        i.WriteHtonU32(0); // key
+        i.WriteHtonU32(messageBytes);
+    }
     else if (kind != RocePacketKind::DATA)
     {
         const uint32_t syndrome = kind == RocePacketKind::ACK ? SYNDROME_ACK : SYNDROME_NAK;
@@ -232,9 +243,17 @@ uint32_t RoceHeader::Deserialize(Buffer::Iterator i)
     const uint32_t last = i.ReadNtohU32();
     ackRequest = (last >> 31) != 0;
     psn = last & MASK_24;
-    startOfMessage = opcode == SEND_FIRST || opcode == SEND_ONLY;
-    endOfMessage = opcode == SEND_LAST || opcode == SEND_ONLY;
+    write = opcode >= WRITE_FIRST && opcode <= WRITE_ONLY;
+    startOfMessage = opcode == SEND_FIRST || opcode == SEND_ONLY || opcode == WRITE_FIRST ||
+                     opcode == WRITE_ONLY;
+    endOfMessage =
+        opcode == SEND_LAST || opcode == SEND_ONLY || opcode == WRITE_LAST || opcode == WRITE_ONLY;
     kind = RocePacketKind::DATA;
+    if (write && startOfMessage)
+    {
+        i.Next(RETH - 4);
+        messageBytes = i.ReadNtohU32();
+    }
     if (opcode == CNP)
     {
         kind = RocePacketKind::CNP;
@@ -284,11 +303,16 @@ Ptr<Packet> MakeFrame(const RocePacket& packet, const RocePort& from)
     header.startOfMessage = packet.startOfMessage;
     header.endOfMessage = packet.endOfMessage;
     header.ackRequest = packet.ackRequest;
+    header.write = packet.queuePair->GetSettings().overhead.first > 0;
     header.queuePair = packet.queuePair->GetNumber() & MASK_24;
     // An acknowledgement names the last packet that has arrived, a NACK the one that is missing.
     const uint64_t psn = packet.sequence - (packet.kind == RocePacketKind::ACK ? 1 : 0);
     header.psn = static_cast<uint32_t>(psn & MASK_24);
     header.payloadBytes = packet.payloadBytes;
+    if (data && packet.startOfMessage)
+    {
+        header.messageBytes = packet.queuePair->GetMessageBytes(packet.sequence);
+    }
     Ptr<Packet> frame = Create<Packet>(packet.payloadBytes + ICRC);
     frame->AddHeader(header);
     return frame;

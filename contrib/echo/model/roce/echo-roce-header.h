@@ -18,9 +18,9 @@ namespace echo
 
 /**
  * All headers of a frame in one: Ethernet, then IPv4, UDP (port 4791), base transport header and,
- * for acknowledgements, AETH (RoCEv2, InfiniBand Architecture Specification annex A17); or, for
- * pause frames, MAC control with a priority pause (IEEE 802.1Qbb). Bit-true, so that captures can
- * be read by the usual tools.
+ * for the first packet of a write, RETH, for acknowledgements, AETH (RoCEv2, InfiniBand
+ * Architecture Specification annex A17); or, for pause frames, MAC control with a priority pause
+ * (IEEE 802.1Qbb). Bit-true, so that captures can be read by the usual tools.
  *
  * Only traces use it: the data path has no headers.
  */
@@ -36,8 +36,10 @@ class RoceHeader : public Header
     uint32_t destinationIp{0};  //!< 10.0.0.0 + device
     uint16_t udpSource{0};      //!< differs between labels, for ECMP
     bool congestion{false};     //!< ECN 3, else 2 (capable)
-    bool startOfMessage{false}; //!< opcode SEND first, middle, last or only
+    bool startOfMessage{false}; //!< opcode first, middle, last or only
     bool endOfMessage{false};
+    bool write{false};        //!< RDMA write; else send
+    uint32_t messageBytes{0}; //!< first packet of a write: length of the message
     bool ackRequest{false};
     /** Of data and of what a pause frame stops. Class c has IEEE 802.1p priority 3 + c modulo 8 (3
      * is that of RoCE by custom) and DSCP 8 times that plus 2. */

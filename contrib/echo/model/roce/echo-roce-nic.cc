@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-roce-nic.h"
 
+#include "ns3/boolean.h"
 #include "ns3/log.h"
 
-#include <cmath>
-#include <tuple>
+#include <algorithm>
 
 namespace ns3
 {
@@ -14,26 +14,48 @@ namespace echo
 NS_LOG_COMPONENT_DEFINE("EchoRoceNic");
 NS_OBJECT_ENSURE_REGISTERED(RoceNic);
 
-namespace
-{
-
-constexpr double BIT_PS = 8e12; //!< ps of a byte at 1 b/s
-
-} // namespace
-
 TypeId RoceNic::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::echo::RoceNic")
-                            .SetParent<RoceDevice>()
-                            .SetGroupName("Echo")
-                            .AddConstructor<RoceNic>();
+    static TypeId tid =
+        TypeId("ns3::echo::RoceNic")
+            .SetParent<RoceDevice>()
+            .SetGroupName("Echo")
+            .AddConstructor<RoceNic>()
+            .AddAttribute(
+                "ByteFair",
+                "Queue pairs take turns by bytes (deficit round robin). False: by packets.",
+                BooleanValue(false),
+                MakeBooleanAccessor(&RoceNic::m_byteFair),
+                MakeBooleanChecker())
+            .AddTraceSource("Cnp",
+                            "A CNP has come to a queue pair that sends by this NIC.",
+                            MakeTraceSourceAccessor(&RoceNic::m_noticeTrace),
+                            "ns3::echo::RoceNic::NoticeTracedCallback")
+            .AddTraceSource("Rate",
+                            "Congestion control has changed a queue pair's rate (bits per second; "
+                            "the line rate if it is not limited) or window (bytes; 0: no limit).",
+                            MakeTraceSourceAccessor(&RoceNic::m_rateTrace),
+                            "ns3::echo::RoceNic::RateTracedCallback")
+            .AddTraceSource("Retransmission",
+                            "A queue pair sends a packet again.",
+                            MakeTraceSourceAccessor(&RoceNic::m_retransmissionTrace),
+                            "ns3::echo::RoceNic::RetransmissionTracedCallback")
+            .AddTraceSource("Rtt",
+                            "From the start of a packet to the acknowledgement it asked for.",
+                            MakeTraceSourceAccessor(&RoceNic::m_rttTrace),
+                            "ns3::echo::RoceNic::RttTracedCallback");
     return tid;
 }
 
-bool RoceNic::Timer::operator<(const Timer& other) const
+RoceNic::RoceNic()
+    : m_noticeTrace(this), m_rateTrace(this), m_retransmissionTrace(this), m_rttTrace(this)
 {
-    return std::tie(time, timeout, queuePair->GetKey()) >
-           std::tie(other.time, other.timeout, other.queuePair->GetKey());
+}
+
+void RoceNic::SetTraced()
+{
+    m_traced = true;
+    m_measuresRtt = m_measuresRtt || !m_rttTrace.IsEmpty();
 }
 
 void RoceNic::SetPolicy(Ptr<CongestionControl> control, DeliveredFunction delivered)
@@ -44,11 +66,10 @@ void RoceNic::SetPolicy(Ptr<CongestionControl> control, DeliveredFunction delive
 
 void RoceNic::DoSeal()
 {
-    m_rounds.assign(GetPortCount() * GetParameters().classes.size(), Round{});
+    m_rounds.assign(GetPortCount() * GetParameters().classes.size(), QueuePairRound{});
     m_canLose = GetParameters().CanLose();
-    const uint64_t window = GetParameters().windowBytes;
-    const uint32_t mtu = GetParameters().mtuBytes;
-    m_windowPackets = (window + mtu - 1) / mtu;
+    m_usesAcknowledgements = m_control->UsesAcknowledgements();
+    m_measuresRtt = m_control->UsesRtt();
 }
 
 void RoceNic::Activate(QueuePair& queuePair, int64_t now)
@@ -76,227 +97,161 @@ void RoceNic::Resume(QueuePair& queuePair, int64_t now)
     }
 }
 
-RoceNic::Round& RoceNic::RoundOf(RocePort& port, uint32_t trafficClass)
+QueuePairRound& RoceNic::RoundOf(RocePort& port, uint32_t trafficClass)
 {
     return m_rounds[port.GetIndex() * GetParameters().classes.size() + trafficClass];
 }
 
-bool RoceNic::IsWindowFull(const QueuePair& queuePair) const
-{
-    return m_windowPackets > 0 && queuePair.GetOutstanding() >= m_windowPackets;
-}
-
-void RoceNic::Append(Round& round, QueuePair& queuePair)
-{
-    queuePair.state = QueuePair::State::READY;
-    queuePair.nextReady = nullptr;
-    (round.count == 0 ? round.first : round.last->nextReady) = &queuePair;
-    round.last = &queuePair;
-    ++round.count;
-}
-
 bool RoceNic::Reconsider(QueuePair& queuePair, int64_t now)
 {
+    if (queuePair.MaySend(now))
+    {
+        RocePort& port = *queuePair.GetForth()[0];
+        QueuePairRound& round = RoundOf(port, queuePair.trafficClass);
+        if (m_byteFair && queuePair.credit >= queuePair.GetNextWireBytes())
+        {
+            round.PushFront(queuePair);
+        }
+        else
+        {
+            queuePair.credit += GetParameters().GetFullWireBytes();
+            round.PushBack(queuePair);
+        }
+        port.SetWaiting(queuePair.trafficClass, true);
+        return true;
+    }
+    queuePair.credit = 0;
     if (!queuePair.HasPacket())
     {
         queuePair.state = QueuePair::State::IDLE;
     }
-    else if (IsWindowFull(queuePair))
+    else if (queuePair.IsWindowFull())
     {
         queuePair.state = QueuePair::State::BLOCKED;
     }
-    else if (queuePair.GetRate().limited && queuePair.nextSend > now)
-    {
-        queuePair.state = QueuePair::State::PACED;
-        AddTimer({queuePair.nextSend, false, &queuePair});
-    }
     else
     {
-        RocePort& port = *queuePair.GetForth()[0];
-        Append(RoundOf(port, queuePair.trafficClass), queuePair);
-        port.SetWaiting(queuePair.trafficClass, true);
-        return true;
+        Pace(queuePair);
     }
     return false;
+}
+
+void RoceNic::Pace(QueuePair& queuePair)
+{
+    queuePair.state = QueuePair::State::PACED;
+    if (queuePair.nextSend < queuePair.paceTimer)
+    {
+        queuePair.paceTimer = queuePair.nextSend;
+        AddTimer({queuePair.nextSend, false, &queuePair});
+    }
 }
 
 RocePacket* RoceNic::PullData(RocePort& port, int64_t now)
 {
     const uint32_t trafficClass = port.HasClasses() ? port.PickClass() : 0;
-    Round& round = RoundOf(port, trafficClass);
-    while (round.count > 0 && !round.first->HasPacket())
+    QueuePairRound& round = RoundOf(port, trafficClass);
+    RocePacket* packet = nullptr;
+    while (!packet && round.GetCount() > 0)
     {
-        // Acknowledged after all while it was about to send again.
-        round.first->state = QueuePair::State::IDLE;
-        round.first = round.first->nextReady;
-        --round.count;
+        QueuePair& queuePair = round.Pop();
+        int64_t next = now;
+        if (queuePair.MaySend(now))
+        {
+            packet = GetPool().Take();
+            if (GetParameters().telemetry)
+            {
+                RocePacketPool::GetExtension(*packet).telemetry.hops = 0;
+            }
+            const bool again = queuePair.MakePacket(*packet);
+            packet->trafficClass = static_cast<uint8_t>(trafficClass);
+            if (port.HasClasses())
+            {
+                port.ChargeClass(trafficClass, packet->wireBytes);
+            }
+            OnSent(queuePair, *packet, again, now);
+            queuePair.credit -= packet->wireBytes;
+            next += port.TxPicoseconds(packet->wireBytes);
+        }
+        Reconsider(queuePair, next);
     }
-    if (round.count == 0)
+    port.SetWaiting(trafficClass, round.GetCount() > 0);
+    if (!packet && port.GetEligible() != 0)
     {
-        port.SetWaiting(trafficClass, false);
-        return port.GetEligible() != 0 ? PullData(port, now) : nullptr;
+        return PullData(port, now);
     }
-    QueuePair& queuePair = *round.first;
-    round.first = queuePair.nextReady;
-    --round.count;
+    return packet;
+}
 
-    RocePacket* packet = GetPool().Take();
-    queuePair.MakePacket(*packet);
-    packet->trafficClass = static_cast<uint8_t>(trafficClass);
-    if (port.HasClasses())
-    {
-        port.ChargeClass(trafficClass, packet->wireBytes);
-    }
+void RoceNic::OnSent(QueuePair& queuePair, const RocePacket& packet, bool again, int64_t now)
+{
     if (m_canLose && !queuePair.timeoutSet)
     {
         queuePair.timeoutSet = true;
         queuePair.lastProgress = now;
         AddTimer({now + GetParameters().retransmitTimeout, true, &queuePair});
     }
-    int64_t mayFollow = 0;
-    RateState& rate = queuePair.GetRate();
-    if (rate.limited)
+    RateState& state = queuePair.GetRate();
+    if (state.limited)
     {
-        m_control->OnSend(rate, packet->wireBytes, now);
-        const double gap = std::ceil(packet->wireBytes * BIT_PS / rate.rate);
-        queuePair.nextSend = now + static_cast<int64_t>(gap);
-        mayFollow = queuePair.nextSend;
-    }
-    if (!queuePair.HasPacket())
-    {
-        queuePair.state = QueuePair::State::IDLE;
-    }
-    else if (IsWindowFull(queuePair))
-    {
-        queuePair.state = QueuePair::State::BLOCKED;
-    }
-    else if (mayFollow > now + port.TxPicoseconds(packet->wireBytes))
-    {
-        queuePair.state = QueuePair::State::PACED;
-        AddTimer({mayFollow, false, &queuePair});
-    }
-    else
-    {
-        Append(round, queuePair);
-    }
-    port.SetWaiting(trafficClass, round.count > 0);
-    return packet;
-}
-
-void RoceNic::Receive(uint32_t, RocePacket* packet, int64_t now)
-{
-    switch (packet->kind)
-    {
-    case RocePacketKind::DATA:
-        ReceiveData(packet, now);
-        break;
-    case RocePacketKind::CNP:
-        m_control->OnNotice(packet->queuePair->GetRate(), now);
-        break;
-    default:
-        ReceiveAcknowledgement(packet, now);
-        break;
-    }
-    GetPool().Give(packet);
-}
-
-void RoceNic::ReceiveData(RocePacket* packet, int64_t now)
-{
-    QueuePair& queuePair = *packet->queuePair;
-    if (packet->congestion && now - queuePair.lastNotice >= GetParameters().noticeInterval)
-    {
-        queuePair.lastNotice = now;
-        SendReply(queuePair, RocePacketKind::CNP, now);
-    }
-    if (queuePair.reorder)
-    {
-        ReceiveAnyOrder(packet, now);
-        return;
-    }
-    switch (queuePair.Accept(packet->sequence))
-    {
-    case QueuePair::Arrival::IN_ORDER:
-        if (packet->endOfMessage)
+        const double rate = state.rate;
+        m_control->OnSend(state, packet.wireBytes, now);
+        queuePair.lastSend = now;
+        queuePair.lastWireBytes = packet.wireBytes;
+        queuePair.nextSend = now + m_control->GetGap(state, packet.wireBytes, now);
+        if (state.rate != rate)
         {
-            m_delivered(queuePair, now);
+            queuePair.UpdateWindow();
+            if (m_traced)
+            {
+                TraceRate(queuePair, now);
+            }
         }
-        break;
-    case QueuePair::Arrival::GAP:
-        NS_LOG_LOGIC("packet " << queuePair.GetExpected() << " missing before "
-                               << packet->sequence);
-        SendReply(queuePair, RocePacketKind::NACK, now);
-        return;
-    case QueuePair::Arrival::GAP_REPORTED:
-        return;
-    case QueuePair::Arrival::DUPLICATE:
-        break;
     }
-    if (packet->ackRequest)
+    if (m_measuresRtt && packet.ackRequest && !again)
     {
-        SendReply(queuePair, RocePacketKind::ACK, now);
+        queuePair.StartProbe(packet.sequence, now);
     }
-}
-
-void RoceNic::ReceiveAnyOrder(RocePacket* packet, int64_t now)
-{
-    QueuePair& queuePair = *packet->queuePair;
-    const ReorderWindow::Arrival arrival = queuePair.AcceptAnyOrder(packet->sequence);
-    while (queuePair.IsMessageComplete())
+    if (again)
     {
-        m_delivered(queuePair, now);
-    }
-    if (arrival == ReorderWindow::Arrival::EARLY && m_canLose &&
-        packet->sequence - queuePair.GetExpected() >= GetParameters().reorderPackets)
-    {
-        if (queuePair.reorder->ReportOnce(queuePair.GetExpected()))
+        queuePair.lastProgress = now; // a timeout counts from here
+        if (m_traced)
         {
-            SendReply(queuePair, RocePacketKind::NACK, now);
+            m_retransmissionTrace(ToTime(now), queuePair, packet.sequence);
         }
+    }
+}
+
+void RoceNic::OnControlled(QueuePair& queuePair, const Setting& before, int64_t now)
+{
+    const RateState& state = queuePair.GetRate();
+    if (state.rate == before.rate && state.windowBytes == before.windowBytes)
+    {
         return;
     }
-    if (packet->ackRequest || arrival == ReorderWindow::Arrival::FILLS_GAP)
+    if (m_traced)
     {
-        SendReply(queuePair, RocePacketKind::ACK, now);
+        TraceRate(queuePair, now);
     }
-}
-
-void RoceNic::SendReply(QueuePair& queuePair, RocePacketKind kind, int64_t now)
-{
-    RocePacket* reply = GetPool().Take();
-    reply->queuePair = &queuePair;
-    reply->route = queuePair.GetBack() + 1;
-    reply->out = *reply->route;
-    reply->sequence = queuePair.GetExpected();
-    reply->payloadBytes = 0;
-    reply->wireBytes = kind == RocePacketKind::CNP ? RoceWire::CNP : RoceWire::ACK;
-    reply->kind = kind;
-    reply->trafficClass = 0;
-    reply->startOfMessage = false;
-    reply->endOfMessage = false;
-    reply->ackRequest = false;
-    reply->congestion = false;
-    queuePair.GetBack()[0]->SendControl(reply, now);
-}
-
-void RoceNic::ReceiveAcknowledgement(RocePacket* packet, int64_t now)
-{
-    QueuePair& queuePair = *packet->queuePair;
-    if (queuePair.Acknowledge(packet->sequence))
+    queuePair.UpdateWindow();
+    // What waits is paced at the new rate, from the start of the packet before it.
+    queuePair.nextSend = queuePair.lastSend;
+    if (state.limited)
     {
-        queuePair.lastProgress = now;
+        queuePair.nextSend += m_control->GetGap(state, queuePair.lastWireBytes, queuePair.lastSend);
     }
-    if (packet->kind == RocePacketKind::NACK)
-    {
-        queuePair.GoBack();
-    }
-    if (queuePair.state == QueuePair::State::BLOCKED ||
-        (queuePair.state == QueuePair::State::IDLE && queuePair.HasPacket()))
+    if (queuePair.state == QueuePair::State::PACED)
     {
         Resume(queuePair, now);
     }
 }
 
-void RoceNic::AddTimer(const Timer& timer)
+void RoceNic::TraceRate(const QueuePair& queuePair, int64_t now)
+{
+    const RateState& state = queuePair.GetRate();
+    m_rateTrace(ToTime(now), queuePair, state.rate, state.windowBytes);
+}
+
+void RoceNic::AddTimer(const QueuePairTimer& timer)
 {
     const bool earliest = m_timers.empty() || timer.time < m_timers.top().time;
     m_timers.push(timer);
@@ -315,15 +270,19 @@ void RoceNic::OnTimer(int64_t now)
 {
     while (!m_timers.empty() && m_timers.top().time <= now)
     {
-        const Timer timer = m_timers.top();
+        const QueuePairTimer timer = m_timers.top();
         m_timers.pop();
         if (timer.timeout)
         {
             OnTimeout(*timer.queuePair, now);
         }
-        else
+        else if (timer.time == timer.queuePair->paceTimer)
         {
-            Resume(*timer.queuePair, now);
+            timer.queuePair->paceTimer = RoceAgenda::NEVER;
+            if (timer.queuePair->state == QueuePair::State::PACED)
+            {
+                Resume(*timer.queuePair, now);
+            }
         }
     }
     SetTimer(m_timers.empty() ? RoceAgenda::NEVER : m_timers.top().time);
@@ -336,17 +295,24 @@ void RoceNic::OnTimeout(QueuePair& queuePair, int64_t now)
     {
         return;
     }
-    queuePair.timeoutSet = true;
+    if (queuePair.HasRepair())
+    {
+        queuePair.lastProgress = now; // what is missing has yet to be sent again
+    }
     const int64_t timeout = GetParameters().retransmitTimeout;
+    queuePair.timeoutSet = true;
     if (queuePair.lastProgress + timeout > now)
     {
         AddTimer({queuePair.lastProgress + timeout, true, &queuePair});
         return;
     }
-    NS_LOG_LOGIC("timeout after " << timeout << " ps");
     queuePair.lastProgress = now;
     AddTimer({now + timeout, true, &queuePair});
-    queuePair.GoBack();
+    queuePair.Restart();
+    RateState& state = queuePair.GetRate();
+    const Setting before{state.rate, state.windowBytes};
+    m_control->OnLoss(state, true, now);
+    OnControlled(queuePair, before, now);
     if (queuePair.state == QueuePair::State::IDLE || queuePair.state == QueuePair::State::BLOCKED)
     {
         Resume(queuePair, now);

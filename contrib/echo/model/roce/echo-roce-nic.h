@@ -2,8 +2,11 @@
 #ifndef ECHO_ROCE_NIC_H
 #define ECHO_ROCE_NIC_H
 
-#include "echo-queue-pair.h"
+#include "echo-queue-pair-round.h"
 #include "echo-roce-device.h"
+#include "echo-roce-port-trace.h"
+
+#include "ns3/nstime.h"
 
 #include <cstdint>
 #include <functional>
@@ -16,9 +19,13 @@ namespace echo
 {
 
 /**
- * A NIC: lets its queue pairs send in turn (a packet each, round robin, on each port), each at its
- * rate; receives, acknowledges, reports gaps and congestion. It drains what arrives at line rate,
- * so it never pauses its link; it obeys pauses.
+ * A NIC: lets its queue pairs send in turn on each port (a packet each, round robin; or equal
+ * bytes, deficit round robin, Shreedhar and Varghese, SIGCOMM 1995), each at its rate and within
+ * its window; receives, acknowledges, reports gaps and congestion. It drains what arrives at line
+ * rate, so it never pauses its link; it obeys pauses.
+ *
+ * Trace sources tell of the queue pairs that send by this NIC. Unconnected ones cost nothing:
+ * rates and CNPs are rare, and for the rest one flag is tested.
  */
 class RoceNic : public RoceDevice
 {
@@ -26,7 +33,18 @@ class RoceNic : public RoceDevice
     /** A message of @p queuePair is complete at this NIC. */
     using DeliveredFunction = std::function<void(QueuePair& queuePair, int64_t now)>;
 
+    using NoticeTracedCallback = void (*)(Time at, const QueuePair& queuePair);
+    using RateTracedCallback = void (*)(Time at,
+                                        const QueuePair& queuePair,
+                                        double bitsPerSecond,
+                                        double windowBytes);
+    using RetransmissionTracedCallback = void (*)(Time at,
+                                                  const QueuePair& queuePair,
+                                                  uint64_t sequence);
+    using RttTracedCallback = void (*)(Time at, const QueuePair& queuePair, Time rtt);
+
     static TypeId GetTypeId();
+    RoceNic();
 
     /** To be called once, before Seal. */
     void SetPolicy(Ptr<CongestionControl> control, DeliveredFunction delivered);
@@ -38,6 +56,9 @@ class RoceNic : public RoceDevice
 
     RocePacket* PullData(RocePort& port, int64_t now) override;
 
+    /** Called by a trace source of this NIC when someone connects. */
+    void SetTraced();
+
   protected:
     void DoDispose() override;
     void DoSeal() override;
@@ -46,49 +67,52 @@ class RoceNic : public RoceDevice
     void OnTimer(int64_t now) override;
 
   private:
-    /** Queue pairs of one class of a port that may send, in turn. */
-    struct Round
+    /** What a congestion control had set before it was called. */
+    struct Setting
     {
-        QueuePair* first{nullptr};
-        QueuePair* last{nullptr};
-        uint32_t count{0};
-    };
-
-    /** A queue pair that waits for a time. */
-    struct Timer
-    {
-        int64_t time;
-        bool timeout; //!< retransmission timer; else its rate lets it send
-        QueuePair* queuePair;
-
-        /** Later first, for a heap whose top is the earliest. */
-        bool operator<(const Timer& other) const;
+        double rate;
+        double windowBytes;
     };
 
     void ReceiveData(RocePacket* packet, int64_t now);
     /** Packets of a flow take different ways. */
     void ReceiveAnyOrder(RocePacket* packet, int64_t now);
     void ReceiveAcknowledgement(RocePacket* packet, int64_t now);
-    void SendReply(QueuePair& queuePair, RocePacketKind kind, int64_t now);
-    void Append(Round& round, QueuePair& queuePair);
+    void ReceiveNotice(QueuePair& queuePair, int64_t now);
+    /** @param cause the data packet that is answered */
+    void SendReply(QueuePair& queuePair, RocePacketKind kind, RocePacket& cause, int64_t now);
     /**
      * Decides what the queue pair waits for; puts it into its round or sets a timer.
      * @return true if its port is to be woken
      */
     bool Reconsider(QueuePair& queuePair, int64_t now);
+    /** Makes the queue pair wait for its rate. */
+    void Pace(QueuePair& queuePair);
     /** Reconsider and wake. */
     void Resume(QueuePair& queuePair, int64_t now);
-    bool IsWindowFull(const QueuePair& queuePair) const;
-    Round& RoundOf(RocePort& port, uint32_t trafficClass);
-    void AddTimer(const Timer& timer);
+    /** A packet of the queue pair starts: pacing, timers, probes, traces. */
+    void OnSent(QueuePair& queuePair, const RocePacket& packet, bool again, int64_t now);
+    /** The congestion control has changed rate or window: applies them to what waits. */
+    void OnControlled(QueuePair& queuePair, const Setting& before, int64_t now);
+    void TraceRate(const QueuePair& queuePair, int64_t now);
+    QueuePairRound& RoundOf(RocePort& port, uint32_t trafficClass);
+    void AddTimer(const QueuePairTimer& timer);
     void OnTimeout(QueuePair& queuePair, int64_t now);
 
-    Ptr<CongestionControl> m_control;    //!< of the network
-    DeliveredFunction m_delivered;       //!< tells the network
-    std::vector<Round> m_rounds;         //!< by port, then traffic class
-    std::priority_queue<Timer> m_timers; //!< earliest on top
-    bool m_canLose{false};               //!< gaps and timeouts can occur
-    uint64_t m_windowPackets{0};         //!< 0: no limit
+    Ptr<CongestionControl> m_control;             //!< of the network
+    DeliveredFunction m_delivered;                //!< tells the network
+    std::vector<QueuePairRound> m_rounds;         //!< by port, then traffic class
+    std::priority_queue<QueuePairTimer> m_timers; //!< earliest on top
+    bool m_byteFair{false};                       //!< attribute ByteFair
+    bool m_canLose{false};                        //!< gaps and timeouts can occur
+    bool m_usesAcknowledgements{false};           //!< the congestion control does
+    bool m_measuresRtt{false};                    //!< the congestion control or a trace needs it
+    bool m_traced{false};                         //!< a trace is connected
+
+    RocePortTrace<RoceNic, Time, const QueuePair&> m_noticeTrace;               //!< "Cnp"
+    RocePortTrace<RoceNic, Time, const QueuePair&, double, double> m_rateTrace; //!< "Rate"
+    RocePortTrace<RoceNic, Time, const QueuePair&, uint64_t> m_retransmissionTrace;
+    RocePortTrace<RoceNic, Time, const QueuePair&, Time> m_rttTrace; //!< "Rtt"
 };
 
 } // namespace echo

@@ -3,6 +3,7 @@
 #define ECHO_ROCE_PORT_TRACE_H
 
 #include "ns3/callback.h"
+#include "ns3/nstime.h"
 #include "ns3/traced-callback.h"
 
 #include <cstdint>
@@ -12,6 +13,12 @@ namespace ns3
 {
 namespace echo
 {
+
+/** @return a time of the data path (ps) as traces give it */
+inline Time ToTime(int64_t picoseconds)
+{
+    return TimeStep(static_cast<uint64_t>(picoseconds));
+}
 
 /** What a port has done so far; of its transmitting direction. */
 struct RocePortStatistics

@@ -358,8 +358,17 @@ void RocePort::TraceMark(const RocePacket& packet, int64_t now)
     }
 }
 
-void RocePort::TraceTransmit(const RocePacket& packet, int64_t now)
+void RocePort::TraceTransmit(RocePacket& packet, int64_t now)
 {
+    if (m_stamping && packet.kind == RocePacketKind::DATA)
+    {
+        RoceTelemetry& telemetry = RocePacketPool::GetExtension(packet).telemetry;
+        const uint64_t before = m_statistics.wireBytes - packet.wireBytes;
+        if (telemetry.hops < RoceTelemetry::MAX_HOPS)
+        {
+            telemetry.hop[telemetry.hops++] = {now, before, m_queueBytes, GetBitRate()};
+        }
+    }
     if (!m_transmitTrace.IsEmpty())
     {
         m_transmitTrace(TimeStep(static_cast<uint64_t>(now)), MakeFrame(packet, *this));
@@ -411,6 +420,26 @@ RocePortStatistics RocePort::GetStatistics(int64_t now) const
 bool RocePort::IsLinkUp() const
 {
     return m_peer != nullptr && m_up;
+}
+
+int64_t RocePort::GetPausedSince() const
+{
+    return m_pausedSince;
+}
+
+bool RocePort::IsUp() const
+{
+    return m_up;
+}
+
+double RocePort::GetLossRate() const
+{
+    return m_lossRate;
+}
+
+int64_t RocePort::GetFreeAt() const
+{
+    return m_up ? m_freeAt : m_freeAtDown;
 }
 
 } // namespace echo

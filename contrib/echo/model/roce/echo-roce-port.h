@@ -196,24 +196,15 @@ class RocePort : public RoceNetDevice
     /** Packets that start from now on take this rate. */
     void ChangeRate(DataRate rate);
 
-    bool IsUp() const
-    {
-        return m_up;
-    }
+    bool IsUp() const;
 
     /** @return chance that a data packet that this port sends is lost on the link */
-    double GetLossRate() const
-    {
-        return m_lossRate;
-    }
+    double GetLossRate() const;
 
     void SetLossRate(double rate);
 
     /** @return when the present transmission ends or the last one ended */
-    int64_t GetFreeAt() const
-    {
-        return m_up ? m_freeAt : m_freeAtDown;
-    }
+    int64_t GetFreeAt() const;
 
     uint64_t GetQueueBytes() const
     {
@@ -232,10 +223,7 @@ class RocePort : public RoceNetDevice
     uint64_t CountQueued(uint32_t ingress, uint32_t trafficClass) const;
 
     /** @return ps: start of the present pause */
-    int64_t GetPausedSince() const
-    {
-        return m_pausedSince;
-    }
+    int64_t GetPausedSince() const;
 
     /** @return the packet that arrives now at the other end */
     RocePacket* TakeArrival()
@@ -289,6 +277,13 @@ class RocePort : public RoceNetDevice
 
     /** Called by a trace source of this port when someone connects. */
     void SetTraced();
+
+    /** Makes the port write its state into each data packet that it starts (switches). */
+    void SetStamping()
+    {
+        m_stamping = true;
+        m_traced = true;
+    }
 
     uint32_t GetIndex() const
     {
@@ -393,7 +388,8 @@ class RocePort : public RoceNetDevice
     void CloseWindow(int64_t now);
     void TraceQueue(bool enqueued, const RocePacket& packet, int64_t now);
     void TraceMark(const RocePacket& packet, int64_t now);
-    void TraceTransmit(const RocePacket& packet, int64_t now);
+    /** Telemetry and the trace of a packet that starts now. */
+    void TraceTransmit(RocePacket& packet, int64_t now);
     void TraceArrival(const RocePacket& packet, int64_t now);
     void TraceDrop(const RocePacket& packet, int64_t now);
     int64_t ComputeTx(uint32_t bytes);
@@ -424,6 +420,7 @@ class RocePort : public RoceNetDevice
     RocePort* m_peer{nullptr};              //!< other end
 
     // Cold.
+    bool m_stamping{false};    //!< writes telemetry
     uint32_t m_arrivalSlot{0}; //!< slot of arrivals at this port
     uint32_t m_cachedBytes{0}; //!< last size timed at a rate without whole ps a byte
     int64_t m_cachedTime{0};   //!< its time

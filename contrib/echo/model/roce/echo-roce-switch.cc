@@ -92,7 +92,11 @@ void RoceSwitch::DoSeal()
     m_thresholds.clear();
     for (uint32_t i = 0; i < GetPortCount(); ++i)
     {
-        const RocePort& port = GetPort(i);
+        RocePort& port = GetPort(i);
+        if (GetParameters().telemetry)
+        {
+            port.SetStamping();
+        }
         const double rate = port.GetBitRate();
         m_thresholds.push_back({static_cast<double>(m_kmin) * rate / REFERENCE_RATE,
                                 static_cast<double>(m_kmax) * rate / REFERENCE_RATE});
