@@ -4,6 +4,7 @@
 #include "echo-scenario-setup.h"
 #include "echo-simulator-guard.h"
 
+#include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/echo-constant-slowdown.h"
 #include "ns3/echo-error.h"
@@ -27,8 +28,14 @@ const uint32_t MAX_CONTENTION_PASSES = 4; //!< one analytical, three with what i
 class TotalsSink : public RecordSink
 {
   public:
-    TotalsSink(RecordSink& next, const Topology& topology) : m_next(next), m_topology(topology)
+    TotalsSink(RecordSink& next, const Placement& placement)
+        : m_next(next), m_placement(placement), m_topology(*placement.GetTopology())
     {
+    }
+
+    void OnBegin(const std::vector<SimulatedRank>& ranks) override
+    {
+        m_next.OnBegin(ranks);
     }
 
     void OnOperator(const OperatorRecord& record) override
@@ -38,11 +45,13 @@ class TotalsSink : public RecordSink
 
     void OnCollective(const CollectiveRecord& record) override
     {
-        ++collectives;
-        payloadBytes += record.payloadBytes;
-        contendedAnalytical += record.contended && record.fidelity == Fidelity::ANALYTICAL;
-        uncoupled += record.uncoupled;
-        extrapolated += record.extrapolated;
+        const uint64_t count = record.replicas;
+        collectives += count;
+        payloadBytes += count * record.payloadBytes;
+        contendedAnalytical +=
+            record.contended && record.fidelity == Fidelity::ANALYTICAL ? count : 0;
+        uncoupled += record.uncoupled ? count : 0;
+        extrapolated += record.extrapolated ? count : 0;
         needsPayload += record.ranks > 1 && record.bytes > 0;
         m_next.OnCollective(record);
     }
@@ -60,7 +69,9 @@ class TotalsSink : public RecordSink
 
     void OnRank(const RankRecord& record) override
     {
-        m_next.OnRank(record);
+        RankRecord placed = record;
+        placed.host = m_placement.GetHost(record.rank).Get();
+        m_next.OnRank(placed);
     }
 
     uint64_t collectives{0};
@@ -73,6 +84,7 @@ class TotalsSink : public RecordSink
 
   private:
     RecordSink& m_next;
+    const Placement& m_placement;
     const Topology& m_topology;
 };
 
@@ -132,7 +144,7 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
                                   const std::function<void(Ptr<CollectiveBackend>)>& inspect)
 {
     SimulatorGuard guard;
-    TotalsSink totals(sink, *m_scenario.cluster.topology);
+    TotalsSink totals(sink, *m_placement);
     Ptr<TrainingJob> job = CreateObject<TrainingJob>();
     Progress observed(&totals, [&] { return job->GetProgress(); });
     EchoBackendHelper helper(m_scenario.cluster, m_placement, MakeBackendSettings(m_scenario));
@@ -147,6 +159,7 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
         slowdown = CreateObject<ConstantSlowdown>();
         slowdown->SetAttribute("Factor", DoubleValue(m_scenario.slowdown));
     }
+    job->SetAttribute("Folding", BooleanValue(m_folds && m_scenario.folding != "off"));
     job->Prepare(m_scenario.workload, backend, m_compute, slowdown, &observed);
     job->Start();
     Simulator::Run();
@@ -161,6 +174,7 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
     run.seed = m_scenario.seed;
     run.ranks = m_placement->GetRankCount();
     run.hosts = m_placement->GetUsedHostCount();
+    run.simulatedRanks = job->GetSimulatedRankCount();
     run.stepTime = job->GetStepTime();
     job->ReportRanks(totals);
     backend->ReportLinks(totals, run.stepTime);
@@ -173,6 +187,11 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
     run.wireBytes = totals.wireBytes;
     run.events = Simulator::GetEventCount();
     run.warnings = m_warnings;
+    if (m_scenario.folding == "on" && !job->GetFoldingRefusal().empty())
+    {
+        run.warnings.push_back("equal ranks were not folded (timeline.folding: on): " +
+                               job->GetFoldingRefusal());
+    }
     AddWarnings(totals, run.warnings);
     if (inspect)
     {
@@ -180,6 +199,23 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
     }
     backend->Dispose();
     return run;
+}
+
+RunRecord ScenarioRunner::RunFolded(Fidelity fidelity, const SinkMaker& makeSink)
+{
+    try
+    {
+        return RunOnce(fidelity, nullptr, makeSink(), nullptr);
+    }
+    catch (const StallError&)
+    {
+        if (!m_folds)
+        {
+            throw;
+        }
+    }
+    m_folds = false;
+    return RunOnce(fidelity, nullptr, makeSink(), nullptr);
 }
 
 Fidelity ScenarioRunner::ChooseContendedFidelity(uint64_t packetHops)
@@ -236,6 +272,10 @@ RunRecord ScenarioRunner::Run(const SinkMaker& makeSink)
     if (m_scenario.fidelity == Fidelity::HYBRID && m_scenario.hybrid.policy == "contention")
     {
         run = RunWithContentionPolicy(makeSink);
+    }
+    else if (m_scenario.fidelity == Fidelity::ANALYTICAL)
+    {
+        run = RunFolded(m_scenario.fidelity, makeSink);
     }
     else
     {

@@ -54,6 +54,8 @@ class ScenarioRunner
                       Ptr<FidelityPolicy> policy,
                       RecordSink& sink,
                       const std::function<void(Ptr<CollectiveBackend>)>& inspect);
+    /** Folds equal ranks where that is exact; where the job stalls, runs all for the message. */
+    RunRecord RunFolded(Fidelity fidelity, const SinkMaker& makeSink);
     RunRecord RunWithContentionPolicy(const SinkMaker& makeSink);
     Fidelity ChooseContendedFidelity(uint64_t packetHops);
 
@@ -61,6 +63,7 @@ class ScenarioRunner
     PlacementPtr m_placement;            //!< ranks on GPUs
     Ptr<ComputeModel> m_compute;         //!< kernel times
     std::vector<std::string> m_warnings; //!< for the summary
+    bool m_folds{true};                  //!< equal ranks, in the next simulation
 };
 
 } // namespace echo

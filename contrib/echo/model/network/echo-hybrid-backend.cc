@@ -97,12 +97,14 @@ void HybridBackend::DoStart(const InstancePtr& instance)
     }
     NS_LOG_INFO(instance->id << ' ' << ToString(fidelity));
     instance->record.fidelity = fidelity;
-    MarkUncoupled(m_watch.Begin(instance));
+    backend->second->Start(instance);
+    Time end = Time::Max();
     if (fidelity == Fidelity::ANALYTICAL)
     {
-        m_watch.AddLoad(instance->plan);
+        m_watch.AddLoad(*instance);
+        end = Simulator::Now() + instance->record.estimate;
     }
-    backend->second->Start(instance);
+    MarkUncoupled(m_watch.Begin(instance, end));
 }
 
 void HybridBackend::MarkUncoupled(const std::vector<InstancePtr>& contended)
@@ -123,7 +125,7 @@ void HybridBackend::MarkUncoupled(const std::vector<InstancePtr>& contended)
         instance->record.uncoupled = instance->record.uncoupled || !coupled;
         if (m_contended.insert(KeyOf(*instance)).second)
         {
-            m_contendedBytes += m_watch.GetFabricBytes(instance->plan);
+            m_contendedBytes += m_watch.GetFabricBytes(*instance);
         }
     }
 }

@@ -52,7 +52,7 @@ class HybridBackend : public CollectiveBackend
     Ptr<FidelityPolicy> m_policy;                          //!< decides
     std::map<Fidelity, Ptr<CollectiveBackend>> m_backends; //!< serve
     Ptr<Router> m_router;                                  //!< for footprints
-    ContentionWatch m_watch;                               //!< over all models
+    mutable ContentionWatch m_watch;                       //!< over all models
     std::set<InstanceKey> m_contended;                     //!< so far
     double m_contendedBytes{0};                            //!< of these, over fabric links
 };
