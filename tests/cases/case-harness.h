@@ -70,10 +70,12 @@ struct CapturedRun : public RecordSink
 };
 
 /** Runs a scenario given as text; relative paths start in the scenarios folder. */
-inline CapturedRun RunText(const std::string& yaml, const ScenarioOverrides& overrides = {})
+inline CapturedRun RunText(const std::string& yaml, ScenarioOverrides overrides = {})
 {
     Config::Reset(); // attributes that an earlier scenario set
     CapturedRun result;
+    // Records of every rank, unless the caller says otherwise.
+    overrides.sets.insert(overrides.sets.begin(), "timeline.folding=off");
     const std::string name = std::string(ECHO_SOURCE_DIR) + "/scenarios/text.yaml";
     try
     {

@@ -82,6 +82,10 @@ int RunCommand::Run()
     options.cluster = runner.GetScenario().cluster.name;
     options.ranks = placement->GetRankCount();
     options.network = MakeLayeredGraph(*placement->GetTopology());
+    const OutputSettings& output = runner.GetScenario().output;
+    options.timelineEvents = output.timelineEvents;
+    options.timelineRanks = output.timelineRanks;
+    options.rows = output.rows;
     const std::string folder = out.empty() ? "echo-out/" + runner.GetScenario().name : out;
     const bool writes = folder != "none";
 

@@ -4,6 +4,7 @@
 #include "echo-scenario-setup.h"
 #include "echo-simulator-guard.h"
 
+#include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/echo-constant-slowdown.h"
 #include "ns3/echo-error.h"
@@ -33,6 +34,11 @@ class TotalsSink : public RecordSink
     {
     }
 
+    void OnBegin(const std::vector<SimulatedRank>& ranks) override
+    {
+        m_next.OnBegin(ranks);
+    }
+
     void OnOperator(const OperatorRecord& record) override
     {
         m_next.OnOperator(record);
@@ -40,11 +46,13 @@ class TotalsSink : public RecordSink
 
     void OnCollective(const CollectiveRecord& record) override
     {
-        ++collectives;
-        payloadBytes += record.payloadBytes;
-        contendedAnalytical += record.contended && record.fidelity == Fidelity::ANALYTICAL;
-        uncoupled += record.uncoupled;
-        extrapolated += record.extrapolated;
+        const uint64_t count = record.replicas;
+        collectives += count;
+        payloadBytes += count * record.payloadBytes;
+        contendedAnalytical +=
+            record.contended && record.fidelity == Fidelity::ANALYTICAL ? count : 0;
+        uncoupled += record.uncoupled ? count : 0;
+        extrapolated += record.extrapolated ? count : 0;
         needsPayload += record.ranks > 1 && record.bytes > 0;
         m_next.OnCollective(record);
     }
@@ -221,6 +229,7 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
         slowdown = CreateObject<ConstantSlowdown>();
         slowdown->SetAttribute("Factor", DoubleValue(m_scenario.slowdown));
     }
+    job->SetAttribute("Folding", BooleanValue(m_folds && m_scenario.folding != "off"));
     job->Prepare(m_scenario.workload, backend, m_compute, slowdown, &observed);
     job->Start();
     helper.StartBackground([&job] { return !job->IsFinished(); });
@@ -236,6 +245,7 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
     run.seed = m_scenario.seed;
     run.ranks = m_placement->GetRankCount();
     run.hosts = m_placement->GetUsedHostCount();
+    run.simulatedRanks = job->GetSimulatedRankCount();
     run.stepTime = job->GetStepTime();
     job->ReportRanks(totals);
     backend->ReportLinks(totals, run.stepTime);
@@ -255,6 +265,11 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
     run.wireBytes = totals.wireBytes;
     run.events = Simulator::GetEventCount();
     run.warnings = m_warnings;
+    if (m_scenario.folding == "on" && !job->GetFoldingRefusal().empty())
+    {
+        run.warnings.push_back("equal ranks were not folded (timeline.folding: on): " +
+                               job->GetFoldingRefusal());
+    }
     AddWarnings(totals, run.warnings);
     if (finished)
     {
@@ -262,6 +277,23 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
     }
     backend->Dispose();
     return run;
+}
+
+RunRecord ScenarioRunner::RunFolded(Fidelity fidelity, const SinkMaker& makeSink)
+{
+    try
+    {
+        return RunOnce(fidelity, nullptr, makeSink(), nullptr, nullptr);
+    }
+    catch (const StallError&)
+    {
+        if (!m_folds)
+        {
+            throw;
+        }
+    }
+    m_folds = false;
+    return RunOnce(fidelity, nullptr, makeSink(), nullptr, nullptr);
 }
 
 Fidelity ScenarioRunner::ChooseContendedFidelity(uint64_t packetHops)
@@ -323,6 +355,10 @@ RunRecord ScenarioRunner::Run(const SinkMaker& makeSink)
     if (m_scenario.fidelity == Fidelity::HYBRID && m_scenario.hybrid.policy == "contention")
     {
         run = RunWithContentionPolicy(makeSink);
+    }
+    else if (m_scenario.fidelity == Fidelity::ANALYTICAL)
+    {
+        run = RunFolded(m_scenario.fidelity, makeSink);
     }
     else
     {

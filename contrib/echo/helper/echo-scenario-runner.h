@@ -58,6 +58,8 @@ class ScenarioRunner
                       const BackendHook& prepared,
                       const BackendHook& finished);
     void WarnOfLoadBalancing();
+    /** Folds equal ranks where that is exact; where the job stalls, runs all for the message. */
+    RunRecord RunFolded(Fidelity fidelity, const SinkMaker& makeSink);
     RunRecord RunWithContentionPolicy(const SinkMaker& makeSink);
     Fidelity ChooseContendedFidelity(uint64_t packetHops);
 
@@ -65,6 +67,7 @@ class ScenarioRunner
     PlacementPtr m_placement;            //!< ranks on GPUs
     Ptr<ComputeModel> m_compute;         //!< kernel times
     std::vector<std::string> m_warnings; //!< for the summary
+    bool m_folds{true};                  //!< equal ranks, in the next simulation
 };
 
 } // namespace echo

@@ -40,7 +40,8 @@ struct OperatorRecord
     Time slowdown;           //!< part of (end - start) due to overlap with communication
     CollectiveId collective; //!< communication only; invalid for a batch of several pairs
     GroupKind group{GroupKind::OTHER};
-    uint64_t bytes{0}; //!< communication: spec bytes (batch: sum of sends and receives)
+    uint64_t bytes{0};    //!< communication: spec bytes (batch: sum of sends and receives)
+    uint32_t replicas{1}; //!< ranks that did this at these times, this one among them (folding)
 };
 
 /** One instance of a collective, or one matched pair of send and receive. */
@@ -66,6 +67,7 @@ struct CollectiveRecord
     bool extrapolated{false};  //!< estimate outside the calibrated range
     bool contended{false};     //!< shared inter-host links with another at the same time
     bool uncoupled{false};     //!< shared with one that another model served
+    uint32_t replicas{1}; //!< instances alike, of as many groups, this one among them (folding)
 };
 
 /** One message between two devices (packet and flow fidelity). */
@@ -139,7 +141,8 @@ struct RunRecord
     uint64_t drops{0};
     uint64_t pauses{0};
     uint64_t ecnMarks{0};
-    uint64_t wireBytes{0}; //!< over all inter-host links
+    uint64_t wireBytes{0};      //!< over all inter-host links
+    uint32_t simulatedRanks{0}; //!< fewer than ranks where equal ranks were folded; 0: all
 
     double wallSeconds{0};
     double cpuSeconds{0};
@@ -147,15 +150,28 @@ struct RunRecord
     uint64_t events{0};
 };
 
+/** A rank whose operators will be recorded. */
+struct SimulatedRank
+{
+    RankId rank;
+    uint32_t replicas{1};  //!< ranks that it stands for, itself among them
+    uint64_t operators{0}; //!< of its program
+};
+
 /**
  * Where records go. The model rooms push into one; the report room writes files from it.
- * Operators, collectives and flows come in order of simulated end time; ranks, links and the run
- * come once, after the simulation (ranks, then links, then the run).
+ * The simulated ranks come first, in order of rank. Operators, collectives and flows come in order
+ * of simulated end time; ranks, links and the run come once, after the simulation (ranks, then
+ * links, then the run).
  */
 class RecordSink
 {
   public:
     virtual ~RecordSink() = default;
+
+    virtual void OnBegin(const std::vector<SimulatedRank>&)
+    {
+    }
 
     virtual void OnOperator(const OperatorRecord&)
     {

@@ -18,6 +18,15 @@ class ComputeModel : public Object
     static TypeId GetTypeId();
     /** @param op a COMPUTE, COPY or HOST operator */
     virtual Time GetDuration(const Operator& op, RankId rank) const = 0;
+
+    /**
+     * @return whether GetDuration is the same for all ranks, so that it is asked once for ranks
+     *         that share a program, and equal ranks can be folded
+     */
+    virtual bool IsSameForAllRanks() const
+    {
+        return false;
+    }
 };
 
 /**

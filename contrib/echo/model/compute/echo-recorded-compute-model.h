@@ -19,6 +19,11 @@ class RecordedComputeModel : public ComputeModel
     static TypeId GetTypeId();
     Time GetDuration(const Operator& op, RankId rank) const override;
 
+    bool IsSameForAllRanks() const override
+    {
+        return true;
+    }
+
   private:
     double m_scale{1}; //!< factor on GPU time
 };

@@ -56,6 +56,11 @@ class RooflineComputeModel : public ComputeModel
 
     Time GetDuration(const Operator& op, RankId rank) const override;
 
+    bool IsSameForAllRanks() const override
+    {
+        return true;
+    }
+
     /** @return time of @p op on the GPU, in seconds; a negative number if there is no peak */
     double GetSeconds(const Operator& op) const;
 

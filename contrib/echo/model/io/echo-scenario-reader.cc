@@ -146,6 +146,20 @@ HybridSettings ReadHybrid(const YamlNode& node)
     return settings;
 }
 
+OutputSettings ReadOutput(const YamlNode& node)
+{
+    OutputSettings settings;
+    const auto count = [&](const char* key, uint64_t fallback) {
+        return static_cast<uint64_t>(
+            node.GetInteger(key, static_cast<int64_t>(fallback), 0, MAX_COUNT));
+    };
+    settings.timelineEvents = count("timeline_events", settings.timelineEvents);
+    settings.timelineRanks = static_cast<uint32_t>(count("timeline_ranks", settings.timelineRanks));
+    settings.rows = count("rows", settings.rows);
+    node.RefuseUnknownKeys();
+    return settings;
+}
+
 void ReadPlacement(const YamlNode& node, Scenario& scenario)
 {
     scenario.placementOrder =
@@ -395,6 +409,16 @@ Scenario ReadScenario(YamlNode root, const ScenarioOverrides& overrides)
         scenario.hybrid = ReadHybrid(root.Get("hybrid"));
     }
     ReadFailuresAndBackground(root, scenario);
+    if (root.Has("timeline"))
+    {
+        const YamlNode timeline = root.Get("timeline");
+        scenario.folding = OneOf(timeline, "folding", scenario.folding, {"auto", "on", "off"});
+        timeline.RefuseUnknownKeys();
+    }
+    if (root.Has("output"))
+    {
+        scenario.output = ReadOutput(root.Get("output"));
+    }
     ReadWorkloadKey(root, ranks, scenario);
     root.RefuseUnknownKeys();
     if (!scenario.measuredTransfers.empty() && scenario.fidelity != Fidelity::ANALYTICAL)

@@ -58,6 +58,14 @@ struct HybridSettings
     uint64_t packetHopBudget{100000000}; //!< "auto" takes flow above so many packet-hops
 };
 
+/** How much a run writes. */
+struct OutputSettings
+{
+    uint64_t timelineEvents{200000}; //!< most operators in timeline.json; 0: no limit
+    uint32_t timelineRanks{128};     //!< most ranks in it and in the page; 0: no limit
+    uint64_t rows{200000}; //!< most rows of collectives.csv, and of flows.csv; 0: no limit
+};
+
 /** The time of one collective of a recording from its last join to its end. */
 struct MeasuredTransfer
 {
@@ -87,10 +95,12 @@ struct Scenario
     HybridSettings hybrid;
     std::vector<LinkEvent> failures;     //!< of links and switches
     std::vector<TrafficSpec> background; //!< traffic beside the job
-    std::string profile;                 //!< estimator profile file; empty: derived from links
-    std::string computeProfile;          //!< operator efficiencies file; empty: as recorded
-    double computeScale{1};              //!< on every compute time
-    double slowdown{1};                  //!< factor on compute beside communication
+    std::string folding{"auto"}; //!< of equal ranks: "auto", "on" (says why if it cannot), "off"
+    OutputSettings output;
+    std::string profile;        //!< estimator profile file; empty: derived from links
+    std::string computeProfile; //!< operator efficiencies file; empty: as recorded
+    double computeScale{1};     //!< on every compute time
+    double slowdown{1};         //!< factor on compute beside communication
 };
 
 } // namespace echo

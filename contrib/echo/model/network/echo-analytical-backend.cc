@@ -14,6 +14,11 @@ namespace echo
 NS_LOG_COMPONENT_DEFINE("EchoAnalyticalBackend");
 NS_OBJECT_ENSURE_REGISTERED(AnalyticalBackend);
 
+AnalyticalBackend::AnalyticalBackend()
+    : m_ends([this](const InstancePtr& instance) { Complete(instance); })
+{
+}
+
 TypeId AnalyticalBackend::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::echo::AnalyticalBackend")
@@ -50,25 +55,44 @@ void AnalyticalBackend::DoDispose()
     CollectiveBackend::DoDispose();
 }
 
+bool AnalyticalBackend::CanFold() const
+{
+    return true;
+}
+
+Time AnalyticalBackend::DoEstimate(const CollectivePlan& plan, PlanFacts& facts)
+{
+    if (!facts.isEstimated)
+    {
+        const CostBreakdown cost = m_model->Estimate(plan);
+        facts.isEstimated = true;
+        facts.estimate = cost.GetTotal();
+        facts.isExtrapolated = cost.extrapolated;
+        facts.extrapolation = cost.reason;
+        NS_ABORT_MSG_IF(facts.estimate.IsStrictlyNegative(),
+                        "a cost model estimated a negative time");
+    }
+    return facts.estimate;
+}
+
 void AnalyticalBackend::DoStart(const InstancePtr& instance)
 {
-    const CostBreakdown cost = m_model->Estimate(instance->plan);
-    const Time duration = cost.GetTotal();
+    PlanFacts& facts = *instance->facts;
+    const Time duration = DoEstimate(instance->plan, facts);
     NS_LOG_INFO("collective " << instance->id << " takes " << duration.As(Time::US));
-    NS_ABORT_MSG_IF(duration.IsStrictlyNegative(), "a cost model estimated a negative time");
     WithinClock(Simulator::Now() + WithinClock(duration));
-    ++m_started;
     CollectiveRecord& record = instance->record;
+    m_started += record.replicas;
     record.estimate = duration;
-    record.extrapolated = cost.extrapolated;
-    if (cost.extrapolated)
+    record.extrapolated = facts.isExtrapolated;
+    if (facts.isExtrapolated)
     {
-        ++m_extrapolations[cost.reason];
+        m_extrapolations[facts.extrapolation] += record.replicas;
     }
     m_watch.SetUtilization(*instance, duration);
-    m_watch.Begin(instance);
-    m_watch.AddLoad(instance->plan);
-    Simulator::Schedule(duration, [this, instance] { Complete(instance); });
+    m_watch.Begin(instance, Simulator::Now() + duration);
+    m_watch.AddLoad(*instance);
+    m_ends.Schedule(duration, instance);
 }
 
 void AnalyticalBackend::ReportLinks(RecordSink& sink, Time) const

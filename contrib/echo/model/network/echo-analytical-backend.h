@@ -6,6 +6,7 @@
 #include "echo-contention-watch.h"
 
 #include "ns3/echo-cost-model.h"
+#include "ns3/echo-event-batcher.h"
 
 #include <map>
 #include <string>
@@ -17,7 +18,8 @@ namespace echo
 {
 
 /**
- * Serves a collective with one event: all members are done at start + estimate.
+ * Serves a collective with at most one event: all members are done at start + estimate. Collectives
+ * that follow each other in starting and end together share the event.
  *
  * An estimate knows the collective's own traffic only. Instances that share a fabric link with
  * others, so that all together ask for more than the link has, are marked `contended`; their times
@@ -27,6 +29,7 @@ class AnalyticalBackend : public CollectiveBackend
 {
   public:
     static TypeId GetTypeId();
+    AnalyticalBackend();
 
     /** To be called before Prepare. */
     void SetCostModel(Ptr<CostModel> model);
@@ -37,6 +40,7 @@ class AnalyticalBackend : public CollectiveBackend
     void SetRouter(Ptr<Router> router);
 
     Fidelity GetFidelity() const override;
+    bool CanFold() const override;
     /** Bytes as the algorithms put them on links; with a router only. */
     void ReportLinks(RecordSink& sink, Time duration) const override;
     /** @return a sentence for each cause for which times may be wrong, in a fixed order */
@@ -48,10 +52,12 @@ class AnalyticalBackend : public CollectiveBackend
   private:
     void DoPrepare() override;
     void DoStart(const InstancePtr& instance) override;
+    Time DoEstimate(const CollectivePlan& plan, PlanFacts& facts) override;
     void Complete(const InstancePtr& instance);
 
     Ptr<CostModel> m_model;
-    ContentionWatch m_watch;
+    mutable ContentionWatch m_watch; //!< makes footprints when asked for links
+    EventBatcher<InstancePtr> m_ends;
     uint64_t m_started{0};                            //!< instances
     std::map<std::string, uint64_t> m_extrapolations; //!< instances by reason
 };

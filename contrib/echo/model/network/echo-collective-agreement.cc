@@ -59,14 +59,14 @@ bool HasRoot(CollectiveKind kind)
 
 void CheckSpec(const CollectiveSpec& spec, const CommGroup& group, const std::string& origin)
 {
-    const SourceLocation where{"", 0, origin};
     if (spec.kind == CollectiveKind::SEND_RECV)
     {
-        throw InputError(where, "send-recv as a collective", "a point-to-point operation");
+        throw InputError(
+            {"", 0, origin}, "send-recv as a collective", "a point-to-point operation");
     }
     if (HasRoot(spec.kind) && spec.root >= group.GetSize())
     {
-        throw InputError(where,
+        throw InputError({"", 0, origin},
                          "root " + std::to_string(spec.root),
                          "an index in " + NameGroup(group) + " of " +
                              std::to_string(group.GetSize()));
@@ -80,7 +80,7 @@ void CheckSpec(const CollectiveSpec& spec, const CommGroup& group, const std::st
         const bool optional = splits == &spec.receiveBytes;
         if (splits->size() != group.GetSize() && !(optional && splits->empty()))
         {
-            throw InputError(where,
+            throw InputError({"", 0, origin},
                              std::to_string(splits->size()) + " splits",
                              "one for each of the " + std::to_string(group.GetSize()) +
                                  " members of " + NameGroup(group));
@@ -88,10 +88,9 @@ void CheckSpec(const CollectiveSpec& spec, const CommGroup& group, const std::st
     }
 }
 
-void CheckAgreement(const CollectiveInstance& instance, uint32_t member)
+void CheckAgreement(const CollectiveInstance& instance, uint32_t member, const CollectiveSpec& mine)
 {
-    const CollectiveSpec& mine = instance.members[member].spec;
-    const CollectiveSpec& first = instance.members[instance.firstMember].spec;
+    const CollectiveSpec& first = instance.plan.spec;
     const bool sameBytes = mine.bytes == first.bytes || mine.kind == CollectiveKind::ALL_TO_ALL_V;
     const bool sameRoot = mine.root == first.root || !HasRoot(mine.kind);
     if (mine.kind == first.kind && sameBytes && sameRoot && mine.dataType == first.dataType &&
@@ -115,7 +114,7 @@ void AgreeOnSplits(CollectiveInstance& instance)
     plan.splits.resize(ranks);
     for (uint32_t source = 0; source < ranks; ++source)
     {
-        plan.splits[source] = std::move(instance.members[source].spec.sendBytes);
+        plan.splits[source] = std::move(instance.asked[source].sendBytes);
         uint64_t sum = 0;
         for (const uint64_t bytes : plan.splits[source])
         {
@@ -125,7 +124,7 @@ void AgreeOnSplits(CollectiveInstance& instance)
     }
     for (uint32_t receiver = 0; receiver < ranks; ++receiver)
     {
-        const auto& expected = instance.members[receiver].spec.receiveBytes;
+        const auto& expected = instance.asked[receiver].receiveBytes;
         for (uint32_t source = 0; source < expected.size(); ++source)
         {
             if (expected[source] != plan.splits[source][receiver])
@@ -170,7 +169,8 @@ std::string ListRanks(const std::vector<RankId>& ranks)
 std::string DescribeInstance(const CollectiveInstance& instance)
 {
     const CommGroup& group = *instance.plan.layout->group;
-    const CollectiveSpec& spec = instance.members[instance.firstMember].spec;
+    const CollectiveSpec& spec =
+        instance.asked.empty() ? instance.plan.spec : instance.asked[instance.firstMember];
     const std::string what = std::string(ToString(spec.kind)) + " of " + ExactBytes(spec.bytes);
     const std::string number = ", number " + std::to_string(instance.sequence);
     if (spec.kind == CollectiveKind::SEND_RECV)

@@ -22,13 +22,15 @@ namespace echo
 void CheckSpec(const CollectiveSpec& spec, const CommGroup& group, const std::string& origin);
 
 /**
- * Compares a member with the one that joined first.
+ * Compares what a member asks for with what the one asked for that joined first.
  * @throws StallError naming both ranks, both operators and what differs
  */
-void CheckAgreement(const CollectiveInstance& instance, uint32_t member);
+void CheckAgreement(const CollectiveInstance& instance,
+                    uint32_t member,
+                    const CollectiveSpec& spec);
 
 /**
- * All-to-all-v, when all have joined: fills plan.splits from the members' sendBytes and sets
+ * All-to-all-v, when all have joined: fills plan.splits from what members asked and sets
  * plan.spec.bytes to the most that one member sends.
  * @throws StallError if a member expects other bytes than its peer sends; names both
  */

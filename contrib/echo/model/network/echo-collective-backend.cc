@@ -2,17 +2,16 @@
 #include "echo-collective-backend.h"
 
 #include "echo-collective-agreement.h"
+#include "echo-instance-table.h"
 #include "echo-point-to-point-matcher.h"
 
 #include "ns3/assert.h"
 #include "ns3/echo-error.h"
+#include "ns3/echo-fingerprint.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
-#include <deque>
-#include <map>
-#include <tuple>
 #include <utility>
 
 namespace ns3
@@ -25,15 +24,6 @@ NS_OBJECT_ENSURE_REGISTERED(CollectiveBackend);
 
 struct CollectiveBackend::Impl
 {
-    /** The calls on one group. */
-    struct GroupCalls
-    {
-        GroupLayoutPtr layout;
-        std::vector<uint32_t> calls;     //!< made so far, by member
-        std::deque<InstancePtr> joining; //!< not joined by all yet; the front is number `first`
-        uint32_t first{0};
-    };
-
     /** While one lives, completions are put off to an event of their own. */
     struct JoinScope
     {
@@ -53,126 +43,40 @@ struct CollectiveBackend::Impl
     PlacementPtr placement;
     Ptr<CollectiveSelector> selector;
     RecordSink* sink{nullptr};
-    std::map<GroupId, GroupCalls> groups;
-    std::map<std::tuple<GroupId, RankId, RankId>, GroupLayoutPtr> pairLayouts;
+    InstanceTable table;
     PointToPointMatcher matcher;
-    std::map<CollectiveId, InstancePtr> unfinished; //!< from first join (pair: match) to last done
-    uint32_t nextId{0};
     uint64_t completed{0};
     uint32_t joinDepth{0};
 
-    GroupCalls& CallsOf(const CommGroupPtr& group, RankId rank, const std::string& origin);
-    GroupLayoutPtr PairLayout(const CommGroup& group, RankId source, RankId destination);
-    InstancePtr NewInstance(GroupLayoutPtr layout, const CollectiveSpec& spec, uint32_t members);
-    InstancePtr NewPair(const CommGroup& group,
-                        RankId source,
-                        RankId destination,
+    InstancePtr NewPair(const InstancePlace& place,
+                        const CommGroup& group,
                         int32_t tag,
-                        const MatchedPair& pair);
+                        MatchedPair& pair);
 };
 
-CollectiveBackend::Impl::GroupCalls& CollectiveBackend::Impl::CallsOf(const CommGroupPtr& group,
-                                                                      RankId rank,
-                                                                      const std::string& origin)
-{
-    GroupCalls& calls = groups[group->GetId()];
-    if (!calls.layout)
-    {
-        calls.layout = MakeGroupLayout(group, placement);
-        calls.calls.resize(group->GetSize());
-    }
-    const CommGroup& known = *calls.layout->group;
-    if (&known != group.get() && known.GetRanks() != group->GetRanks())
-    {
-        throw StallError("rank " + std::to_string(rank.Get()) + " (" + origin + ") knows group " +
-                         std::to_string(group->GetId().Get()) + " as " + group->GetName() + " of " +
-                         ListRanks(group->GetRanks()) + "; others as " + known.GetName() + " of " +
-                         ListRanks(known.GetRanks()));
-    }
-    return calls;
-}
-
-GroupLayoutPtr CollectiveBackend::Impl::PairLayout(const CommGroup& group,
-                                                   RankId source,
-                                                   RankId destination)
-{
-    GroupLayoutPtr& layout = pairLayouts[{group.GetId(), source, destination}];
-    if (!layout)
-    {
-        std::vector<RankId> ranks{source};
-        if (source != destination)
-        {
-            ranks.push_back(destination);
-        }
-        layout =
-            MakeGroupLayout(std::make_shared<const CommGroup>(
-                                group.GetId(), group.GetKind(), group.GetName(), std::move(ranks)),
-                            placement);
-    }
-    return layout;
-}
-
-CollectiveBackend::InstancePtr CollectiveBackend::Impl::NewInstance(GroupLayoutPtr layout,
-                                                                    const CollectiveSpec& spec,
-                                                                    uint32_t members)
-{
-    auto instance = std::make_shared<CollectiveInstance>();
-    instance->id = CollectiveId(nextId++);
-    instance->plan.spec = spec;
-    instance->plan.spec.sendBytes.clear();
-    instance->plan.spec.receiveBytes.clear();
-    instance->members.resize(members);
-    CollectiveRecord& record = instance->record;
-    record.id = instance->id;
-    record.kind = spec.kind;
-    record.group = layout->group->GetKind();
-    record.groupName = layout->group->GetName();
-    record.ranks = layout->GetRanks();
-    record.hosts = layout->GetHosts();
-    record.firstJoin = Simulator::Now();
-    instance->plan.layout = std::move(layout);
-    unfinished[instance->id] = instance;
-    return instance;
-}
-
-CollectiveBackend::InstancePtr CollectiveBackend::Impl::NewPair(const CommGroup& group,
-                                                                RankId source,
-                                                                RankId destination,
+CollectiveBackend::InstancePtr CollectiveBackend::Impl::NewPair(const InstancePlace& place,
+                                                                const CommGroup& group,
                                                                 int32_t tag,
-                                                                const MatchedPair& pair)
+                                                                MatchedPair& pair)
 {
     CollectiveSpec spec;
     spec.kind = CollectiveKind::SEND_RECV;
     spec.bytes = pair.send.bytes;
-    InstancePtr instance = NewInstance(PairLayout(group, source, destination), spec, 2);
+    InstancePtr instance = table.NewInstance(place, spec, 2);
     instance->sequence = pair.sequence;
     instance->pairGroup = group.GetId();
     instance->tag = tag;
     instance->firstMember = pair.send.joinTime <= pair.receive.joinTime ? 0 : 1;
     instance->record.firstJoin = std::min(pair.send.joinTime, pair.receive.joinTime);
-    const PointToPointCall* calls[] = {&pair.send, &pair.receive};
+    PointToPointCall* calls[] = {&pair.send, &pair.receive};
     for (uint32_t member = 0; member < 2; ++member)
     {
         auto& state = instance->members[member];
         state.joined = true;
         state.joinTime = calls[member]->joinTime;
-        state.spec = spec;
         state.origin = calls[member]->origin;
-        auto batch = calls[member]->batch;
-        batch->collective = batch->unfinished == 1 ? instance->id : CollectiveId();
-        state.onStarted = [batch] {
-            batch->start = std::max(batch->start, Simulator::Now());
-            if (--batch->unmatched == 0 && batch->started)
-            {
-                batch->started();
-            }
-        };
-        state.onDone = [batch](CollectiveInstance&) {
-            if (--batch->unfinished == 0)
-            {
-                batch->done({batch->start, Simulator::Now(), batch->collective});
-            }
-        };
+        state.batch = std::move(calls[member]->batch);
+        state.batch->collective = state.batch->unfinished == 1 ? instance->id : CollectiveId();
     }
     instance->joined = 2;
     return instance;
@@ -206,6 +110,7 @@ void CollectiveBackend::Prepare(PlacementPtr placement,
     m_impl->placement = std::move(placement);
     m_impl->selector = selector;
     m_impl->sink = sink;
+    m_impl->table.Prepare(m_impl->placement, selector);
     DoPrepare();
 }
 
@@ -225,32 +130,37 @@ void CollectiveBackend::Join(const CollectiveSpec& spec,
                          "a member of group " + group->GetName());
     }
     CheckSpec(spec, *group, origin);
-    Impl::GroupCalls& calls = m_impl->CallsOf(group, rank, origin);
-    const uint32_t sequence = calls.calls[member]++;
+    InstanceTable::GroupCalls& calls = m_impl->table.CallsOf(group, rank, origin);
+    const uint32_t party = calls.partyOf.empty() ? member : calls.partyOf[member];
+    const auto parties = static_cast<uint32_t>(calls.calls.size());
+    NS_ASSERT_MSG(party < parties, "a member joins that another one of its class joins for");
+    const uint32_t sequence = calls.calls[party]++;
     const uint32_t position = sequence - calls.first;
     if (position == calls.joining.size())
     {
-        calls.joining.push_back(m_impl->NewInstance(calls.layout, spec, group->GetSize()));
+        calls.joining.push_back(m_impl->table.NewInstance(calls, spec, parties));
         calls.joining.back()->sequence = sequence;
-        calls.joining.back()->firstMember = member;
+        calls.joining.back()->firstMember = party;
         calls.joining.back()->owner = this;
     }
     const InstancePtr instance = calls.joining[position];
-    auto& state = instance->members[member];
+    auto& state = instance->members[party];
     state.joined = true;
     state.joinTime = Simulator::Now();
-    state.spec = spec;
     state.origin = origin;
     state.onStarted = std::move(started);
-    state.onDone = [done = std::move(done)](CollectiveInstance& finished) {
-        done({finished.start, Simulator::Now(), finished.id});
-    };
-    CheckAgreement(*instance, member);
-    if (++instance->joined == group->GetSize())
+    state.onDone = std::move(done);
+    CheckAgreement(*instance, party, spec);
+    if (spec.kind == CollectiveKind::ALL_TO_ALL_V)
+    {
+        instance->asked.resize(parties);
+        instance->asked[party] = spec;
+    }
+    if (++instance->joined == parties)
     {
         calls.joining.pop_front(); // members join in order, so the front fills first
         ++calls.first;
-        Launch(instance);
+        Launch(instance, calls);
     }
 }
 
@@ -287,30 +197,33 @@ void CollectiveBackend::JoinPointToPoint(const std::vector<PointToPointElement>&
                                  std::to_string(element.peer.Get()),
                              "members of group " + group->GetName());
         }
-        const auto pair = m_impl->matcher.Add(
+        auto pair = m_impl->matcher.Add(
             *group, rank, element, {element.bytes, Simulator::Now(), origin, batch});
         if (pair)
         {
-            const InstancePtr instance = m_impl->NewPair(*group,
-                                                         element.isSend ? rank : element.peer,
-                                                         element.isSend ? element.peer : rank,
-                                                         element.tag,
-                                                         *pair);
+            InstancePlace& place = m_impl->table.PairOf(
+                group, element.isSend ? rank : element.peer, element.isSend ? element.peer : rank);
+            const InstancePtr instance = m_impl->NewPair(place, *group, element.tag, *pair);
             instance->owner = this;
-            Launch(instance);
+            Launch(instance, place);
         }
     }
 }
 
-void CollectiveBackend::Launch(const InstancePtr& instance)
+void CollectiveBackend::Launch(const InstancePtr& instance, InstancePlace& place)
 {
     CollectivePlan& plan = instance->plan;
     instance->start = Simulator::Now();
     if (plan.spec.kind == CollectiveKind::ALL_TO_ALL_V)
     {
         AgreeOnSplits(*instance);
+        instance->facts = m_impl->table.MakeFacts(plan);
     }
-    plan.choice = m_impl->selector->Select(plan.spec, *plan.layout);
+    else
+    {
+        instance->facts = m_impl->table.FactsOf(place, plan.spec);
+    }
+    plan.choice = instance->facts->choice;
     CollectiveRecord& record = instance->record;
     record.start = instance->start;
     record.bytes = plan.spec.bytes;
@@ -320,16 +233,20 @@ void CollectiveBackend::Launch(const InstancePtr& instance)
     record.fidelity = GetFidelity();
     for (auto& member : instance->members)
     {
-        if (member.onStarted)
+        if (member.batch)
+        {
+            member.batch->Begin();
+        }
+        else if (member.onStarted)
         {
             const auto onStarted = std::move(member.onStarted);
             member.onStarted = nullptr;
             onStarted();
         }
     }
-    if (!MovesNothing(plan))
+    if (!instance->facts->movesNothing)
     {
-        record.payloadBytes = PayloadBytes(plan);
+        record.payloadBytes = instance->facts->payloadBytes;
         Start(instance);
         return;
     }
@@ -365,13 +282,26 @@ void CollectiveBackend::CompleteMember(const InstancePtr& instance, uint32_t mem
     state.done = true;
     ++instance->done;
     instance->owner->DoMemberDone(instance);
-    if (instance->done == instance->members.size())
+    const bool last = instance->done == instance->members.size();
+    if (last)
     {
         instance->owner->Finish(instance);
     }
-    const auto onDone = std::move(state.onDone);
-    state.onDone = nullptr;
-    onDone(*instance);
+    if (state.batch)
+    {
+        const auto batch = std::move(state.batch);
+        batch->End();
+    }
+    else
+    {
+        const auto onDone = std::move(state.onDone);
+        state.onDone = nullptr;
+        onDone({instance->start, Simulator::Now(), instance->id});
+    }
+    if (last)
+    {
+        instance->owner->m_impl->table.Recycle(instance);
+    }
 }
 
 void CollectiveBackend::Finish(const InstancePtr& instance)
@@ -379,11 +309,33 @@ void CollectiveBackend::Finish(const InstancePtr& instance)
     instance->record.end = Simulator::Now();
     DoFinish(instance);
     ++m_impl->completed;
-    m_impl->unfinished.erase(instance->id);
-    m_collectiveDone(instance->record);
+    m_impl->table.Finish(instance);
+    CollectiveRecord& record = instance->record;
+    const auto& flags = instance->contendedReplicas;
+    const auto contended = static_cast<uint32_t>(std::count(flags.begin(), flags.end(), true));
+    if (contended == 0 || contended == record.replicas)
+    {
+        Record(*instance);
+        return;
+    }
+    // Alike but for their links: one record for those that are contended, one for the others.
+    const uint32_t all = record.replicas;
+    for (const bool isContended : {true, false})
+    {
+        const auto first = std::find(flags.begin(), flags.end(), isContended) - flags.begin();
+        record.contended = isContended;
+        record.replicas = isContended ? contended : all - contended;
+        record.groupName = (*instance->replicas)[static_cast<size_t>(first)]->group->GetName();
+        Record(*instance);
+    }
+}
+
+void CollectiveBackend::Record(const CollectiveInstance& instance)
+{
+    m_collectiveDone(instance.record);
     if (m_impl->sink)
     {
-        m_impl->sink->OnCollective(instance->record);
+        m_impl->sink->OnCollective(instance.record);
     }
 }
 
@@ -394,13 +346,53 @@ void CollectiveBackend::DoFinish(const InstancePtr&)
 std::vector<std::string> CollectiveBackend::DescribeUnfinished() const
 {
     std::vector<std::string> lines;
-    for (const auto& [id, instance] : m_impl->unfinished)
+    for (const InstancePtr& instance : m_impl->table.GetUnfinished())
     {
         lines.push_back(DescribeInstance(*instance));
     }
     const auto unmatched = m_impl->matcher.DescribeUnmatched();
     lines.insert(lines.end(), unmatched.begin(), unmatched.end());
     return lines;
+}
+
+bool CollectiveBackend::CanFold() const
+{
+    return false;
+}
+
+void CollectiveBackend::FoldGroup(const CommGroupPtr& group, GroupFolding folding)
+{
+    m_impl->table.Fold(group, std::move(folding));
+}
+
+uint64_t CollectiveBackend::HashTiming(const CollectiveSpec& spec,
+                                       const CommGroupPtr& group,
+                                       std::pair<uint32_t, uint32_t> pair)
+{
+    NS_ASSERT_MSG(spec.kind != CollectiveKind::ALL_TO_ALL_V, "its time depends on all members");
+    const bool isPair = spec.kind == CollectiveKind::SEND_RECV;
+    InstancePlace& place =
+        isPair
+            ? m_impl->table.PairOf(group, group->GetRank(pair.first), group->GetRank(pair.second))
+            : m_impl->table.CallsOf(group, group->GetRank(0), "folding");
+    PlanFacts& facts = *m_impl->table.FactsOf(place, spec);
+    CollectivePlan plan;
+    plan.spec = facts.spec;
+    plan.choice = facts.choice;
+    plan.layout = place.layout;
+    Fingerprint hash;
+    hash.Add(place.layout->GetHosts());
+    hash.Add(static_cast<uint64_t>(facts.choice.algorithm));
+    hash.Add(static_cast<uint64_t>(facts.choice.protocol));
+    hash.Add(facts.choice.channels);
+    hash.Add(facts.movesNothing ? Time() : DoEstimate(plan, facts));
+    hash.Add(facts.extrapolation);
+    return hash.GetValue();
+}
+
+Time CollectiveBackend::DoEstimate(const CollectivePlan&, PlanFacts&)
+{
+    return Time();
 }
 
 uint64_t CollectiveBackend::GetCompletedCount() const

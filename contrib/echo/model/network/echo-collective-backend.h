@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -19,6 +20,41 @@ namespace echo
 {
 
 class CollectiveBackend;
+struct InstancePlace;
+struct LinkUse;
+struct PointToPointBatch;
+
+/** When a communication transferred, given to the rank that waited for it. */
+struct CommunicationTimes
+{
+    Time start;              //!< last member had joined: waiting ends, transfer begins
+    Time end;                //!< done for this rank
+    CollectiveId collective; //!< invalid for a batch of several pairs
+};
+
+/** What all instances of one spec on one group, or between one pair, have in common. */
+struct PlanFacts
+{
+    CollectiveSpec spec;     //!< as members ask for it, without splits
+    CollectiveChoice choice; //!< the selector's
+    uint64_t payloadBytes{0};
+    bool movesNothing{false};
+    bool isEstimated{false}; //!< the three below are known
+    Time estimate;           //!< duration in closed form
+    bool isExtrapolated{false};
+    std::string extrapolation; //!< why
+    LinkUse* links{nullptr};   //!< what it loads; null until the contention watch looked it up
+};
+
+/**
+ * What one group stands for where equal ranks are folded: each member that joins does so for all
+ * members of its class, and each instance is one of each of `groups`, which run alike.
+ */
+struct GroupFolding
+{
+    std::vector<uint32_t> parties; //!< members that join, ascending; one for each class of members
+    std::vector<CommGroupPtr> groups; //!< alike, the group itself first
+};
 
 /** One instance of a collective, or one matched pair, from first join to last completion. */
 struct CollectiveInstance
@@ -28,10 +64,10 @@ struct CollectiveInstance
         bool joined{false};
         bool done{false};
         Time joinTime;
-        CollectiveSpec spec;
-        std::string origin;                              //!< operator's name, for messages
-        std::function<void()> onStarted;                 //!< may be empty; fires at the last join
-        std::function<void(CollectiveInstance&)> onDone; //!< fires once
+        std::string origin;                                    //!< operator's name, for messages
+        std::function<void()> onStarted;                       //!< may be empty; at the last join
+        std::function<void(const CommunicationTimes&)> onDone; //!< fires once
+        std::shared_ptr<PointToPointBatch> batch;              //!< send/recv: in place of both
     };
 
     CollectiveId id;
@@ -40,20 +76,20 @@ struct CollectiveInstance
     int32_t tag{0};       //!< send/recv: the tag that matched
     CollectiveBackend* owner{nullptr}; //!< that matched it and is told of completions
     CollectivePlan plan;               //!< spec agreed by all; layout; choice set before DoStart
-    std::vector<Member> members;       //!< by index in the group; send/recv: 0 sender, 1 receiver
+    std::shared_ptr<PlanFacts> facts;  //!< of the plan; set before DoStart; all-to-all-v: its own
+    /// Layouts of the groups that it stands for, plan.layout first; null: of itself only.
+    std::shared_ptr<const std::vector<GroupLayoutPtr>> replicas;
+    /// By index in the group (of those that join, where ranks are folded); send/recv: 0 sender, 1
+    /// receiver
+    std::vector<Member> members;
+    std::vector<CollectiveSpec> asked; //!< all-to-all-v: by member, with its splits
     uint32_t firstMember{0};           //!< who joined first: the others must agree with it
     uint32_t joined{0};
     uint32_t done{0};
-    Time start;              //!< last join
+    uint32_t unfinishedIndex{0}; //!< in its owner's list
+    Time start;                  //!< last join
     CollectiveRecord record; //!< what will be recorded; back ends fill fidelity, estimate, flags
-};
-
-/** When a communication transferred, given to the rank that waited for it. */
-struct CommunicationTimes
-{
-    Time start;              //!< last member had joined: waiting ends, transfer begins
-    Time end;                //!< done for this rank
-    CollectiveId collective; //!< invalid for a batch of several pairs
+    std::vector<bool> contendedReplicas; //!< by replica; empty: as the record says, all
 };
 
 /**
@@ -111,6 +147,22 @@ class CollectiveBackend : public Object
                           DoneCallback done,
                           StartedCallback started = nullptr);
 
+    /** @return whether groups may be folded: times depend on plan and group only */
+    virtual bool CanFold() const;
+    /**
+     * Before time zero; CanFold() only. Members of @p group that are no party never join it.
+     * Disagreements are found, but may name other ranks of the class.
+     */
+    void FoldGroup(const CommGroupPtr& group, GroupFolding folding);
+    /**
+     * @return a hash of how and in which time the back end carries @p spec out in @p group when
+     *         nothing else runs; CanFold() only, and not for all-to-all-v
+     * @param pair send/recv: indices of sender and receiver in the group; else not used
+     */
+    uint64_t HashTiming(const CollectiveSpec& spec,
+                        const CommGroupPtr& group,
+                        std::pair<uint32_t, uint32_t> pair = {});
+
     /** @return one line for each unfinished instance: what, who joined, who is missing */
     std::vector<std::string> DescribeUnfinished() const;
     uint64_t GetCompletedCount() const;
@@ -142,10 +194,13 @@ class CollectiveBackend : public Object
     virtual void DoMemberDone(const InstancePtr& instance);
     /** All members of an instance that this back end matched are done; its record goes out next. */
     virtual void DoFinish(const InstancePtr& instance);
+    /** For HashTiming: the time of a plan whose choice is set. Default: zero. */
+    virtual Time DoEstimate(const CollectivePlan& plan, PlanFacts& facts);
 
     /** The choice, then DoStart or, where nothing moves, completion at this instant. */
-    void Launch(const InstancePtr& instance);
+    void Launch(const InstancePtr& instance, InstancePlace& place);
     void Finish(const InstancePtr& instance);
+    void Record(const CollectiveInstance& instance);
 
     struct Impl;
     std::unique_ptr<Impl> m_impl;                             //!< pending tables

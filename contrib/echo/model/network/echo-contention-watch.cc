@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-contention-watch.h"
 
+#include "ns3/simulator.h"
+
 namespace ns3
 {
 namespace echo
@@ -11,41 +13,66 @@ void ContentionWatch::SetRouter(Ptr<Router> router)
     m_footprints.Prepare(router);
 }
 
-std::vector<ContentionWatch::InstancePtr> ContentionWatch::Begin(const InstancePtr& instance)
+LinkUse& ContentionWatch::UseOf(const CollectiveInstance& instance)
+{
+    LinkUse*& links = instance.facts->links;
+    if (!links)
+    {
+        links = &m_footprints.Find(instance.plan, instance.replicas.get());
+    }
+    return *links;
+}
+
+void ContentionWatch::Mark(CollectiveInstance& instance, uint32_t replicas)
+{
+    instance.record.contended = true;
+    if (m_contended == 0)
+    {
+        m_first = std::string(ToString(instance.plan.spec.kind)) + " on " +
+                  instance.record.groupName + ", number " + std::to_string(instance.sequence);
+    }
+    m_contended += replicas;
+}
+
+std::vector<ContentionWatch::InstancePtr> ContentionWatch::Begin(const InstancePtr& instance,
+                                                                 Time end)
 {
     std::vector<InstancePtr> contended;
     if (!HasRouter())
     {
         return contended;
     }
+    LinkUse& use = UseOf(*instance);
+    if (instance->replicas)
+    {
+        contended = m_folded.Begin(
+            instance, use, m_footprints, end, [this](CollectiveInstance& other, uint32_t replicas) {
+                Mark(other, replicas);
+            });
+        return contended;
+    }
     m_active[instance->id] = instance;
-    for (const CollectiveId id : m_tracker.Add(instance->id, m_footprints.Get(instance->plan)))
+    const FootprintPtr footprint = m_footprints.Get(use).front();
+    for (const CollectiveId id : m_tracker.Add(instance->id, footprint, Simulator::Now(), end))
     {
         contended.push_back(m_active.at(id));
-        CollectiveInstance& other = *contended.back();
-        if (other.record.contended)
+        if (!contended.back()->record.contended)
         {
-            continue;
-        }
-        other.record.contended = true;
-        if (++m_contended == 1)
-        {
-            m_first = std::string(ToString(other.plan.spec.kind)) + " on " +
-                      other.record.groupName + ", number " + std::to_string(other.sequence);
+            Mark(*contended.back(), 1);
         }
     }
     return contended;
 }
 
-void ContentionWatch::AddLoad(const CollectivePlan& plan)
+void ContentionWatch::AddLoad(const CollectiveInstance& instance)
 {
     if (HasRouter())
     {
-        m_footprints.AddLoad(plan);
+        FootprintCache::AddLoad(UseOf(instance), instance.plan);
     }
 }
 
-void ContentionWatch::ReportLoad(RecordSink& sink) const
+void ContentionWatch::ReportLoad(RecordSink& sink)
 {
     if (HasRouter())
     {
@@ -53,13 +80,18 @@ void ContentionWatch::ReportLoad(RecordSink& sink) const
     }
 }
 
-double ContentionWatch::GetFabricBytes(const CollectivePlan& plan)
+double ContentionWatch::GetFabricBytes(const CollectiveInstance& instance)
 {
-    return m_footprints.GetFabricBytes(plan);
+    return m_footprints.GetFabricBytes(UseOf(instance), instance.plan);
 }
 
 void ContentionWatch::End(const CollectiveInstance& instance)
 {
+    if (instance.replicas)
+    {
+        m_folded.End(instance);
+        return;
+    }
     m_tracker.Remove(instance.id);
     m_active.erase(instance.id);
 }
@@ -68,13 +100,15 @@ void ContentionWatch::SetUtilization(CollectiveInstance& instance, Time duration
 {
     if (HasRouter())
     {
-        instance.record.linkUtilization = m_footprints.GetPeakUtilization(instance.plan, duration);
+        instance.record.linkUtilization =
+            FootprintCache::GetPeakUtilization(UseOf(instance), instance.plan, duration);
     }
 }
 
 void ContentionWatch::Clear()
 {
     m_active.clear();
+    m_folded.Clear();
 }
 
 } // namespace echo

@@ -3,6 +3,7 @@
 #define ECHO_CONTENTION_WATCH_H
 
 #include "echo-collective-backend.h"
+#include "echo-folded-contention.h"
 #include "echo-footprint-tracker.h"
 
 #include <cstdint>
@@ -36,20 +37,21 @@ class ContentionWatch
 
     /**
      * The instance begins to transfer; it and others may be marked.
+     * @param end when it is off its links, if that is known: at that instant it is in nobody's way
      * @return all that are contended now on the links that it uses, it too; empty if there is none
      */
-    std::vector<InstancePtr> Begin(const InstancePtr& instance);
+    std::vector<InstancePtr> Begin(const InstancePtr& instance, Time end = Time::Max());
     /** The instance is off its links. */
     void End(const CollectiveInstance& instance);
     /** Sets record.linkUtilization for a transfer that takes @p duration. */
     void SetUtilization(CollectiveInstance& instance, Time duration);
 
     /** Counts an instance's bytes on the links that it uses; for models without links. */
-    void AddLoad(const CollectivePlan& plan);
+    void AddLoad(const CollectiveInstance& instance);
     /** One record for each direction of each link that AddLoad counted bytes on. */
-    void ReportLoad(RecordSink& sink) const;
-    /** @return bytes that a plan puts on fabric links, summed over the links */
-    double GetFabricBytes(const CollectivePlan& plan);
+    void ReportLoad(RecordSink& sink);
+    /** @return bytes that an instance puts on fabric links, summed over the links */
+    double GetFabricBytes(const CollectiveInstance& instance);
 
     /** @return instances marked so far */
     uint64_t GetContendedCount() const
@@ -66,8 +68,12 @@ class ContentionWatch
     void Clear();
 
   private:
+    LinkUse& UseOf(const CollectiveInstance& instance);
+    void Mark(CollectiveInstance& instance, uint32_t replicas);
+
     FootprintCache m_footprints;
     FootprintTracker m_tracker;
+    FoldedContention m_folded; //!< in place of the tracker where ranks are folded
     std::map<CollectiveId, InstancePtr> m_active; //!< on links now
     uint64_t m_contended{0};                      //!< instances marked
     std::string m_first;                          //!< of them, described

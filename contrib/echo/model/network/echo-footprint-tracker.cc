@@ -9,7 +9,10 @@ namespace ns3
 namespace echo
 {
 
-std::vector<CollectiveId> FootprintTracker::Add(CollectiveId id, FootprintPtr footprint)
+std::vector<CollectiveId> FootprintTracker::Add(CollectiveId id,
+                                                FootprintPtr footprint,
+                                                Time now,
+                                                Time end)
 {
     constexpr double ROUNDING = 1e-9; // demands are sums of quotients
     std::set<CollectiveId> contended;
@@ -20,21 +23,23 @@ std::vector<CollectiveId> FootprintTracker::Add(CollectiveId id, FootprintPtr fo
             m_ports.resize(port.Get() + 1);
         }
         auto& users = m_ports[port.Get()];
-        users.emplace_back(id, demand);
-        if (users.size() == 1)
+        uint32_t others = 0;
+        double sum = demand;
+        for (const User& user : users)
+        {
+            others += user.end > now ? 1 : 0;
+            sum += user.end > now ? user.demand : 0;
+        }
+        users.push_back({id, demand, end});
+        if (others == 0 || sum <= 1 + ROUNDING)
         {
             continue;
         }
-        double sum = 0;
-        for (const auto& user : users)
+        for (const User& user : users)
         {
-            sum += user.second;
-        }
-        if (sum > 1 + ROUNDING)
-        {
-            for (const auto& user : users)
+            if (user.end > now || user.id == id)
             {
-                contended.insert(user.first);
+                contended.insert(user.id);
             }
         }
     }
@@ -53,7 +58,7 @@ void FootprintTracker::Remove(CollectiveId id)
     {
         auto& users = m_ports[entry.first.Get()];
         users.erase(std::find_if(
-            users.begin(), users.end(), [id](const auto& user) { return user.first == id; }));
+            users.begin(), users.end(), [id](const User& user) { return user.id == id; }));
     }
     m_active.erase(it);
 }
@@ -68,7 +73,7 @@ std::vector<CollectiveId> FootprintTracker::GetSharing(CollectiveId id) const
         {
             for (const auto& user : m_ports[entry.first.Get()])
             {
-                sharing.insert(user.first);
+                sharing.insert(user.id);
             }
         }
         sharing.erase(id);

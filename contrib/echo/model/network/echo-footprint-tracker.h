@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <map>
-#include <utility>
 #include <vector>
 
 namespace ns3
@@ -23,11 +22,15 @@ class FootprintTracker
 {
   public:
     /**
-     * An instance becomes active.
+     * An instance becomes active at @p now, until Remove or @p end. Others whose end is @p now are
+     * gone already: who hears first of an instant does not matter.
      * @return all instances (this one too) on links that are now asked for more than they have,
      *         sorted, each once; empty if there is none
      */
-    std::vector<CollectiveId> Add(CollectiveId id, FootprintPtr footprint);
+    std::vector<CollectiveId> Add(CollectiveId id,
+                                  FootprintPtr footprint,
+                                  Time now = Time(),
+                                  Time end = Time::Max());
 
     /** The instance is done. Unknown ids are ignored. */
     void Remove(CollectiveId id);
@@ -42,8 +45,15 @@ class FootprintTracker
 
   private:
     std::map<CollectiveId, FootprintPtr> m_active;
-    /// By port: who is on it and asks for how much of its rate.
-    std::vector<std::vector<std::pair<CollectiveId, double>>> m_ports;
+    /** Who is on a port and asks for how much of its rate. */
+    struct User
+    {
+        CollectiveId id;
+        double demand;
+        Time end;
+    };
+
+    std::vector<std::vector<User>> m_ports; //!< by port
 };
 
 } // namespace echo

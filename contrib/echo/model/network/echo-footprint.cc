@@ -5,6 +5,7 @@
 #include "ns3/echo-units.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 namespace ns3
@@ -69,6 +70,24 @@ void AddDemandInside(const std::map<PortId, uint64_t>& bytes,
     }
 }
 
+/** @return time that the busiest link takes for its bytes */
+double PeakSeconds(const Footprint& footprint, const Topology& topology)
+{
+    double peak = 0;
+    for (const auto& [port, bytes] : footprint.bytes)
+    {
+        peak = std::max(peak, static_cast<double>(bytes) / BytesPerSecond(topology.RateOf(port)));
+    }
+    return peak;
+}
+
+double ShareOf(double seconds, Time duration)
+{
+    return duration.IsStrictlyPositive()
+               ? seconds / (static_cast<double>(duration.GetPicoSeconds()) * 1e-12)
+               : 0;
+}
+
 } // namespace
 
 Footprint MakeFootprint(const CollectivePlan& plan,
@@ -119,18 +138,7 @@ double PeakUtilization(const Footprint& footprint,
                        double scale,
                        Time duration)
 {
-    if (!duration.IsStrictlyPositive())
-    {
-        return 0;
-    }
-    double peak = 0;
-    for (const auto& [port, bytes] : footprint.bytes)
-    {
-        const double seconds =
-            static_cast<double>(bytes) * scale / BytesPerSecond(topology.RateOf(port));
-        peak = std::max(peak, seconds);
-    }
-    return peak / (static_cast<double>(duration.GetPicoSeconds()) * 1e-12);
+    return ShareOf(PeakSeconds(footprint, topology) * scale, duration);
 }
 
 void FootprintCache::Prepare(Ptr<Router> router)
@@ -151,15 +159,15 @@ FootprintCache::Key FootprintCache::KeyOf(const CollectivePlan& plan)
             pair ? group.GetRank(group.GetSize() - 1) : RankId()};
 }
 
-FootprintPtr FootprintCache::Get(const CollectivePlan& plan)
+LinkUse& FootprintCache::Find(const CollectivePlan& plan,
+                              const std::vector<GroupLayoutPtr>* replicas)
 {
-    // What one run may hold, some 100 MB; past it the cache starts anew.
-    constexpr uint64_t MOST_ENTRIES = 4000000;
-    const Key key = KeyOf(plan);
-    if (const auto it = m_footprints.find(key); it != m_footprints.end())
+    LinkUse& use = m_uses[KeyOf(plan)];
+    if (!use.plans.empty())
     {
-        return it->second;
+        return use;
     }
+    use.number = static_cast<uint32_t>(m_uses.size() - 1);
     CollectivePlan nominal;
     nominal.spec = plan.spec;
     nominal.choice = plan.choice;
@@ -169,21 +177,50 @@ FootprintPtr FootprintCache::Get(const CollectivePlan& plan)
     {
         nominal.spec.kind = CollectiveKind::ALL_TO_ALL;
     }
-    Ptr<CollectiveAlgorithm>& algorithm = m_algorithms[plan.choice.algorithm];
+    use.plans.assign(replicas ? replicas->size() : 1, nominal);
+    for (size_t i = 0; replicas && i < replicas->size(); ++i)
+    {
+        use.plans[i].layout = (*replicas)[i];
+    }
+    for (const FootprintPtr& footprint : Get(use))
+    {
+        use.peakSeconds = std::max(use.peakSeconds, PeakSeconds(*footprint, GetTopology()));
+    }
+    return use;
+}
+
+const std::vector<FootprintPtr>& FootprintCache::Get(LinkUse& use)
+{
+    // What one run may hold, some 100 MB; past it the footprints are made anew where asked for.
+    constexpr uint64_t MOST_ENTRIES = 4000000;
+    if (!use.footprints.empty())
+    {
+        return use.footprints;
+    }
+    Ptr<CollectiveAlgorithm>& algorithm = m_algorithms[use.plans.front().choice.algorithm];
     if (!algorithm)
     {
-        algorithm = CreateCollectiveAlgorithm(plan.choice.algorithm);
+        algorithm = CreateCollectiveAlgorithm(use.plans.front().choice.algorithm);
     }
-    auto footprint =
-        std::make_shared<const Footprint>(MakeFootprint(nominal, *algorithm, *m_router));
-    m_entries += footprint->bytes.size() + footprint->demand.size();
-    if (m_entries > MOST_ENTRIES)
+    uint64_t entries = 0;
+    std::vector<FootprintPtr> made;
+    for (const CollectivePlan& plan : use.plans)
     {
-        m_footprints.clear();
-        m_entries = footprint->bytes.size() + footprint->demand.size();
+        made.push_back(
+            std::make_shared<const Footprint>(MakeFootprint(plan, *algorithm, *m_router)));
+        entries += made.back()->bytes.size() + made.back()->demand.size();
     }
-    m_footprints[key] = footprint;
-    return footprint;
+    if (m_entries + entries > MOST_ENTRIES)
+    {
+        for (auto& [key, other] : m_uses)
+        {
+            other.footprints.clear();
+        }
+        m_entries = 0;
+    }
+    m_entries += entries;
+    use.footprints = std::move(made);
+    return use.footprints;
 }
 
 double FootprintCache::GetScale(const CollectivePlan& plan)
@@ -200,47 +237,60 @@ double FootprintCache::GetScale(const CollectivePlan& plan)
     return static_cast<double>(plan.spec.bytes) / NominalBytes(plan);
 }
 
-double FootprintCache::GetPeakUtilization(const CollectivePlan& plan, Time duration)
+double FootprintCache::GetPeakUtilization(const LinkUse& use,
+                                          const CollectivePlan& plan,
+                                          Time duration)
 {
-    return PeakUtilization(*Get(plan), *m_router->GetTopology(), GetScale(plan), duration);
+    return ShareOf(use.peakSeconds * GetScale(plan), duration);
 }
 
-void FootprintCache::AddLoad(const CollectivePlan& plan)
+void FootprintCache::AddLoad(LinkUse& use, const CollectivePlan& plan)
 {
-    Load& load = m_loads[KeyOf(plan)];
-    if (!load.footprint)
-    {
-        load.footprint = Get(plan);
-    }
-    load.scale += GetScale(plan);
+    use.load += GetScale(plan);
 }
 
-void FootprintCache::ReportLoad(RecordSink& sink) const
+void FootprintCache::ReportLoad(RecordSink& sink)
 {
-    const Topology& topology = *m_router->GetTopology();
-    std::map<PortId, double> bytesOn;
-    for (const auto& [key, load] : m_loads)
+    // In parts of a byte, as whole numbers: their sum does not depend on the order of groups.
+    constexpr double PARTS = 1024;
+    const Topology& topology = GetTopology();
+    std::vector<uint64_t> partsOn(size_t{topology.GetLinkCount()} * 2);
+    for (auto& [key, use] : m_uses)
     {
-        for (const auto& [port, bytes] : load.footprint->bytes)
+        if (use.load == 0)
         {
-            bytesOn[port] += static_cast<double>(bytes) * load.scale;
+            continue;
+        }
+        for (const FootprintPtr& footprint : Get(use))
+        {
+            for (const auto& [port, bytes] : footprint->bytes)
+            {
+                partsOn[port.Get()] += static_cast<uint64_t>(
+                    std::llround(static_cast<double>(bytes) * use.load * PARTS));
+            }
         }
     }
-    for (const auto& [port, bytes] : bytesOn)
+    for (uint32_t i = 0; i < partsOn.size(); ++i)
     {
+        if (partsOn[i] == 0)
+        {
+            continue;
+        }
+        const PortId port(i);
         LinkRecord record = topology.DescribeLink(port);
-        record.payloadBytes = record.wireBytes = static_cast<uint64_t>(bytes + 0.5);
+        record.payloadBytes = record.wireBytes =
+            (partsOn[i] + static_cast<uint64_t>(PARTS) / 2) / static_cast<uint64_t>(PARTS);
         record.busy = TxTime(record.wireBytes, record.rate);
         sink.OnLink(record);
     }
 }
 
-double FootprintCache::GetFabricBytes(const CollectivePlan& plan)
+double FootprintCache::GetFabricBytes(LinkUse& use, const CollectivePlan& plan)
 {
     double bytes = 0;
-    for (const auto& [port, nominal] : Get(plan)->bytes)
+    for (const auto& [port, nominal] : Get(use).front()->bytes)
     {
-        if (m_router->GetTopology()->IsFabricLink(Topology::LinkOf(port)))
+        if (GetTopology().IsFabricLink(Topology::LinkOf(port)))
         {
             bytes += static_cast<double>(nominal);
         }

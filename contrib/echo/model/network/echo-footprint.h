@@ -52,9 +52,22 @@ double PeakUtilization(const Footprint& footprint,
                        Time duration);
 
 /**
+ * What instances of one kind on one group put on links, and on those groups that it stands for
+ * where equal ranks are folded. Plans have a nominal size: demand does not depend on bytes, and
+ * bytes on links are proportional to them but for odd bytes.
+ */
+struct LinkUse
+{
+    uint32_t number{0};                   //!< in order of first use
+    std::vector<CollectivePlan> plans;    //!< one a replica
+    std::vector<FootprintPtr> footprints; //!< one a replica; empty: to be made anew
+    double peakSeconds{0}; //!< bytes over rate, largest over the links of all replicas
+    double load{0};        //!< what AddLoad counted, in nominal sizes
+};
+
+/**
  * Footprints of the plans of a run. Groups repeat the same collectives, so a footprint is made
- * once for a group, kind, algorithm, number of channels and root, with a nominal size: demand does
- * not depend on bytes, and bytes on links are proportional to them but for odd bytes. An
+ * once for a group, kind, algorithm, number of channels and root, with a nominal size. An
  * all-to-all-v counts as an all-to-all of equal splits with as many bytes.
  */
 class FootprintCache
@@ -68,16 +81,26 @@ class FootprintCache
         return m_router != nullptr;
     }
 
-    /** @return the footprint at nominal size */
-    FootprintPtr Get(const CollectivePlan& plan);
+    const Topology& GetTopology() const
+    {
+        return *m_router->GetTopology();
+    }
+
+    /**
+     * @param replicas layouts of the groups that the plan stands for; null: its own only
+     * @return lives as long as this object
+     */
+    LinkUse& Find(const CollectivePlan& plan, const std::vector<GroupLayoutPtr>* replicas);
+    /** @return the footprints at nominal size, one a replica; valid until the next call */
+    const std::vector<FootprintPtr>& Get(LinkUse& use);
     /** @return the largest link utilisation of a plan that took @p duration */
-    double GetPeakUtilization(const CollectivePlan& plan, Time duration);
-    /** @return bytes that a plan puts on fabric links, summed over the links */
-    double GetFabricBytes(const CollectivePlan& plan);
+    static double GetPeakUtilization(const LinkUse& use, const CollectivePlan& plan, Time duration);
+    /** @return bytes that a plan puts on fabric links, summed over the links; of one replica */
+    double GetFabricBytes(LinkUse& use, const CollectivePlan& plan);
     /** Counts a plan's bytes on its links; cheap, as footprints are added up only in ReportLoad. */
-    void AddLoad(const CollectivePlan& plan);
+    static void AddLoad(LinkUse& use, const CollectivePlan& plan);
     /** One record for each direction of each link that AddLoad counted bytes on, in port order. */
-    void ReportLoad(RecordSink& sink) const;
+    void ReportLoad(RecordSink& sink);
 
   private:
     using Key = std::
@@ -89,14 +112,8 @@ class FootprintCache
 
     Ptr<Router> m_router;
     std::map<CollectiveAlgorithmKind, Ptr<CollectiveAlgorithm>> m_algorithms; //!< made so far
-    std::map<Key, FootprintPtr> m_footprints;
+    std::map<Key, LinkUse> m_uses;
     uint64_t m_entries{0}; //!< links over all footprints held
-    struct Load
-    {
-        FootprintPtr footprint;
-        double scale{0}; //!< sum over the plans that had it
-    };
-    std::map<Key, Load> m_loads; //!< counted so far
 };
 
 } // namespace echo

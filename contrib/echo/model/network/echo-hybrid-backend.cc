@@ -105,19 +105,29 @@ void HybridBackend::DoStart(const InstancePtr& instance)
     }
     NS_LOG_INFO(instance->id << ' ' << ToString(fidelity));
     instance->record.fidelity = fidelity;
-    MarkUncoupled(m_watch.Begin(instance));
+    Time end = Time::Max();
     if (fidelity == Fidelity::ANALYTICAL)
     {
-        m_watch.AddLoad(instance->plan);
+        backend->second->Start(instance);
+        m_watch.AddLoad(*instance);
+        end = Simulator::Now() + instance->record.estimate;
     }
-    const Time outside =
-        fidelity == Fidelity::ANALYTICAL ? Time() : GetTimeOutsideNetwork(instance->plan);
+    else
+    {
+        StartBeside(backend->second, instance);
+    }
+    MarkUncoupled(m_watch.Begin(instance, end));
+}
+
+void HybridBackend::StartBeside(Ptr<CollectiveBackend> child, const InstancePtr& instance)
+{
+    const Time outside = GetTimeOutsideNetwork(instance->plan);
     if (outside.IsZero())
     {
-        backend->second->Start(instance);
+        child->Start(instance);
         return;
     }
-    Simulator::Schedule(outside, [child = backend->second, instance] { child->Start(instance); });
+    Simulator::Schedule(outside, [child, instance] { child->Start(instance); });
 }
 
 Time HybridBackend::GetTimeOutsideNetwork(const CollectivePlan& plan) const
@@ -147,7 +157,7 @@ void HybridBackend::MarkUncoupled(const std::vector<InstancePtr>& contended)
         instance->record.uncoupled = instance->record.uncoupled || !coupled;
         if (m_contended.insert(KeyOf(*instance)).second)
         {
-            m_contendedBytes += m_watch.GetFabricBytes(instance->plan);
+            m_contendedBytes += m_watch.GetFabricBytes(*instance);
         }
     }
 }

@@ -56,6 +56,8 @@ class HybridBackend : public CollectiveBackend
     void DoPrepare() override;
     void DoStart(const InstancePtr& instance) override;
     void DoMemberDone(const InstancePtr& instance) override;
+    /** Has the network simulate an instance, after what is not the network's time. */
+    void StartBeside(Ptr<CollectiveBackend> child, const InstancePtr& instance);
     Time GetTimeOutsideNetwork(const CollectivePlan& plan) const;
     void MarkUncoupled(const std::vector<InstancePtr>& contended);
 
@@ -64,7 +66,7 @@ class HybridBackend : public CollectiveBackend
     Ptr<Router> m_router;                                  //!< for footprints
     Ptr<CostModel> m_whole;                                //!< may be null, as the next
     Ptr<CostModel> m_network;
-    ContentionWatch m_watch;           //!< over all models
+    mutable ContentionWatch m_watch;   //!< over all models
     std::set<InstanceKey> m_contended; //!< so far
     double m_contendedBytes{0};        //!< of these, over fabric links
 };

@@ -5,6 +5,8 @@
 
 #include "ns3/echo-error.h"
 
+#include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace ns3
@@ -22,6 +24,48 @@ std::string RankText(RankId rank)
 
 } // namespace
 
+bool PointToPointMatcher::Key::operator==(const Key& other) const
+{
+    return group == other.group && source == other.source && destination == other.destination &&
+           tag == other.tag;
+}
+
+size_t PointToPointMatcher::KeyHash::operator()(const Key& key) const
+{
+    uint64_t hash =
+        (uint64_t{key.source.Get()} << 32 | key.destination.Get()) ^
+        (uint64_t{key.group.Get()} << 32 | static_cast<uint32_t>(key.tag)) * 0x9e3779b97f4a7c15u;
+    hash = (hash ^ (hash >> 29)) * 0xbf58476d1ce4e5b9u;
+    return static_cast<size_t>(hash ^ (hash >> 32));
+}
+
+void PointToPointMatcher::Push(Queue& queue, const CommGroup& group, PointToPointCall call)
+{
+    if (m_free == NONE)
+    {
+        m_free = static_cast<uint32_t>(m_calls.size());
+        m_calls.emplace_back();
+    }
+    const uint32_t index = m_free;
+    Waiting& waiting = m_calls[index];
+    m_free = waiting.next;
+    waiting.call = std::move(call);
+    waiting.group = group.GetName();
+    waiting.next = NONE;
+    (queue.first == NONE ? queue.first : m_calls[queue.last].next) = index;
+    queue.last = index;
+}
+
+PointToPointCall PointToPointMatcher::Pop(Queue& queue)
+{
+    const uint32_t index = queue.first;
+    Waiting& waiting = m_calls[index];
+    queue.first = waiting.next;
+    waiting.next = m_free;
+    m_free = index;
+    return std::move(waiting.call);
+}
+
 std::optional<MatchedPair> PointToPointMatcher::Add(const CommGroup& group,
                                                     RankId rank,
                                                     const PointToPointElement& element,
@@ -31,38 +75,33 @@ std::optional<MatchedPair> PointToPointMatcher::Add(const CommGroup& group,
     const RankId destination = element.isSend ? element.peer : rank;
     const Key key{group.GetId(), source, destination, element.tag};
     Queue& queue = m_queues[key];
-    if (queue.group.empty())
+    if (queue.first == NONE || queue.areSends == element.isSend)
     {
-        queue.group = group.GetName();
-    }
-    auto& partners = element.isSend ? queue.receives : queue.sends;
-    if (partners.empty())
-    {
-        (element.isSend ? queue.sends : queue.receives).push_back(std::move(call));
+        queue.areSends = element.isSend;
+        Push(queue, group, std::move(call));
         return std::nullopt;
     }
     MatchedPair pair;
     (element.isSend ? pair.send : pair.receive) = std::move(call);
-    (element.isSend ? pair.receive : pair.send) = std::move(partners.front());
-    partners.pop_front();
+    (element.isSend ? pair.receive : pair.send) = Pop(queue);
     pair.sequence = queue.matched++;
     if (pair.send.bytes != pair.receive.bytes)
     {
-        RefuseSizes(key, queue, pair);
+        RefuseSizes(key, group, pair);
     }
     return pair;
 }
 
 void PointToPointMatcher::RefuseSizes(const Key& key,
-                                      const Queue& queue,
+                                      const CommGroup& group,
                                       const MatchedPair& pair) const
 {
-    const auto& [group, source, destination, tag] = key;
-    std::string text = "a send of " + ExactBytes(pair.send.bytes) + " by " + RankText(source) +
-                       " (" + pair.send.origin + ") meets a receive of " +
-                       ExactBytes(pair.receive.bytes) + " by " + RankText(destination) + " (" +
-                       pair.receive.origin + "): tag " + std::to_string(tag) + ", group " +
-                       queue.group + ", number " + std::to_string(pair.sequence) + " of the pair";
+    const auto& [id, source, destination, tag] = key;
+    std::string text =
+        "a send of " + ExactBytes(pair.send.bytes) + " by " + RankText(source) + " (" +
+        pair.send.origin + ") meets a receive of " + ExactBytes(pair.receive.bytes) + " by " +
+        RankText(destination) + " (" + pair.receive.origin + "): tag " + std::to_string(tag) +
+        ", group " + group.GetName() + ", number " + std::to_string(pair.sequence) + " of the pair";
     constexpr size_t SHOWN = 8;
     const auto behind = DescribeUnmatched();
     for (size_t i = 0; i < behind.size() && i < SHOWN; ++i)
@@ -78,22 +117,28 @@ void PointToPointMatcher::RefuseSizes(const Key& key,
 
 std::vector<std::string> PointToPointMatcher::DescribeUnmatched() const
 {
+    std::vector<std::pair<Key, Queue>> queues(m_queues.begin(), m_queues.end());
+    std::sort(queues.begin(), queues.end(), [](const auto& a, const auto& b) {
+        const auto order = [](const Key& key) {
+            return std::make_tuple(key.group, key.source, key.destination, key.tag);
+        };
+        return order(a.first) < order(b.first);
+    });
     std::vector<std::string> lines;
-    for (const auto& [key, queue] : m_queues)
+    for (const auto& [key, queue] : queues)
     {
-        const auto& [group, source, destination, tag] = key;
-        const std::string where =
-            ", tag " + std::to_string(tag) + ", group " + queue.group + ": no matching ";
-        for (const auto& send : queue.sends)
+        for (uint32_t index = queue.first; index != NONE; index = m_calls[index].next)
         {
-            lines.push_back("send of " + ExactBytes(send.bytes) + " by " + RankText(source) + " (" +
-                            send.origin + ") to " + RankText(destination) + where + "receive");
-        }
-        for (const auto& receive : queue.receives)
-        {
-            lines.push_back("receive of " + ExactBytes(receive.bytes) + " by " +
-                            RankText(destination) + " (" + receive.origin + ") from " +
-                            RankText(source) + where + "send");
+            const PointToPointCall& call = m_calls[index].call;
+            const std::string where = ", tag " + std::to_string(key.tag) + ", group " +
+                                      m_calls[index].group + ": no matching ";
+            const std::string what = ExactBytes(call.bytes) + " by " +
+                                     RankText(queue.areSends ? key.source : key.destination) +
+                                     " (" + call.origin + ")";
+            lines.push_back(
+                queue.areSends
+                    ? "send of " + what + " to " + RankText(key.destination) + where + "receive"
+                    : "receive of " + what + " from " + RankText(key.source) + where + "send");
         }
     }
     return lines;

@@ -4,13 +4,13 @@
 
 #include "echo-collective-backend.h"
 
+#include "ns3/simulator.h"
+
 #include <cstdint>
-#include <deque>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <tuple>
+#include <unordered_map>
 #include <vector>
 
 namespace ns3
@@ -27,6 +27,25 @@ struct PointToPointBatch
     CollectiveId collective; //!< of its only pair; invalid for several
     CollectiveBackend::DoneCallback done;
     CollectiveBackend::StartedCallback started;
+
+    /** One of its pairs starts now. */
+    void Begin()
+    {
+        start = Simulator::Now();
+        if (--unmatched == 0 && started)
+        {
+            started();
+        }
+    }
+
+    /** One of its pairs is done now. */
+    void End()
+    {
+        if (--unfinished == 0)
+        {
+            done({start, Simulator::Now(), collective});
+        }
+    }
 };
 
 /** One element that waits for its partner, or has just met it. */
@@ -68,21 +87,47 @@ class PointToPointMatcher
     std::vector<std::string> DescribeUnmatched() const;
 
   private:
-    using Key = std::tuple<GroupId, RankId, RankId, int32_t>; //!< group, source, destination, tag
+    static constexpr uint32_t NONE = 0xffffffff;
 
-    struct Queue
+    struct Key
     {
-        std::string group; //!< its name
-        std::deque<PointToPointCall> sends;
-        std::deque<PointToPointCall> receives;
-        uint32_t matched{0};
+        GroupId group;
+        RankId source;
+        RankId destination;
+        int32_t tag{0};
+        bool operator==(const Key& other) const;
     };
 
+    struct KeyHash
+    {
+        size_t operator()(const Key& key) const;
+    };
+
+    /** The calls of a key without a partner, first in first out; all sends or all receives. */
+    struct Queue
+    {
+        uint32_t first{NONE}; //!< index of a call
+        uint32_t last{NONE};
+        uint32_t matched{0};
+        bool areSends{false};
+    };
+
+    struct Waiting
+    {
+        PointToPointCall call;
+        std::string group;   //!< its name
+        uint32_t next{NONE}; //!< of its queue, or of the free ones
+    };
+
+    void Push(Queue& queue, const CommGroup& group, PointToPointCall call);
+    PointToPointCall Pop(Queue& queue);
     [[noreturn]] void RefuseSizes(const Key& key,
-                                  const Queue& queue,
+                                  const CommGroup& group,
                                   const MatchedPair& pair) const;
 
-    std::map<Key, Queue> m_queues; //!< at most one side of a queue is not empty
+    std::unordered_map<Key, Queue, KeyHash> m_queues; //!< iterated only where it is sorted
+    std::vector<Waiting> m_calls;                     //!< of all queues, and free ones
+    uint32_t m_free{NONE};
 };
 
 } // namespace echo

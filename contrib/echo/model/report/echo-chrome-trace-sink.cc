@@ -43,10 +43,26 @@ uint32_t LaneOrder(ActivityKind activity, GroupKind group)
     }
 }
 
-ChromeTraceSink::ChromeTraceSink(OutputFile& file, RankSelection selection)
-    : m_json(file), m_selection(std::move(selection))
+ChromeTraceSink::ChromeTraceSink(OutputFile& file, RankSelection selection, uint64_t limit)
+    : m_json(file), m_selection(std::move(selection)), m_limit(limit)
 {
     m_json.BeginObject().Member("displayTimeUnit", "ns").Key("traceEvents").BeginArray();
+}
+
+void ChromeTraceSink::Select(RankSelection selection)
+{
+    m_selection = std::move(selection);
+}
+
+void ChromeTraceSink::OnBegin(const std::vector<SimulatedRank>& ranks)
+{
+    for (const SimulatedRank& rank : ranks)
+    {
+        if (rank.replicas > 1)
+        {
+            m_replicas[rank.rank] = rank.replicas;
+        }
+    }
 }
 
 void ChromeTraceSink::BeginEvent(const OperatorRecord& record,
@@ -64,6 +80,12 @@ void ChromeTraceSink::OnOperator(const OperatorRecord& record)
     {
         return;
     }
+    if (m_written == m_limit)
+    {
+        ++m_leftOut;
+        return;
+    }
+    ++m_written;
     const std::string lane = LaneName(record.activity, record.group);
     const uint32_t thread = record.stream.Get() * LANES + LaneOrder(record.activity, record.group);
     std::string& threadName = m_threads[record.rank][thread];
@@ -128,12 +150,16 @@ void ChromeTraceSink::OnRun(const RunRecord&)
     for (const auto& [rank, threads] : m_threads)
     {
         const auto host = m_hosts.find(rank);
+        const auto replicas = m_replicas.find(rank);
         WriteMetadata(
             rank,
             0,
             "process_name",
             "rank " + std::to_string(rank.Get()) +
-                (host == m_hosts.end() ? "" : " (host " + std::to_string(host->second) + ")"));
+                (host == m_hosts.end() ? "" : " (host " + std::to_string(host->second) + ")") +
+                (replicas == m_replicas.end()
+                     ? ""
+                     : " and " + std::to_string(replicas->second - 1) + " equal"));
         WriteOrder(rank, 0, "process_sort_index", rank.Get());
         for (const auto& [thread, name] : threads)
         {

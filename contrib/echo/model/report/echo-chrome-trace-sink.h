@@ -27,12 +27,24 @@ namespace echo
 class ChromeTraceSink : public RecordSink
 {
   public:
-    /** @param file outlives this object */
-    ChromeTraceSink(OutputFile& file, RankSelection selection);
+    /**
+     * @param file outlives this object
+     * @param limit most operators to write: those that end first
+     */
+    ChromeTraceSink(OutputFile& file, RankSelection selection, uint64_t limit = UINT64_MAX);
+    /** Shows other ranks; before the first operator. */
+    void Select(RankSelection selection);
+    void OnBegin(const std::vector<SimulatedRank>& ranks) override;
     void OnOperator(const OperatorRecord& record) override;
     void OnRank(const RankRecord& record) override;
     /** Writes names of processes and threads and ends the document. */
     void OnRun(const RunRecord& record) override;
+
+    /** @return operators of the selected ranks that were left out */
+    uint64_t GetLeftOut() const
+    {
+        return m_leftOut;
+    }
 
   private:
     void BeginEvent(const OperatorRecord& record, uint32_t thread, const std::string& name);
@@ -41,6 +53,10 @@ class ChromeTraceSink : public RecordSink
 
     JsonWriter m_json;
     RankSelection m_selection;
+    uint64_t m_limit;
+    uint64_t m_written{0}; //!< operators
+    uint64_t m_leftOut{0};
+    std::map<RankId, uint32_t> m_replicas; //!< of the ranks that stand for more than themselves
     std::map<RankId, std::map<uint32_t, std::string>> m_threads; //!< names of those seen
     std::map<RankId, uint32_t> m_hosts;
 };

@@ -27,7 +27,8 @@ const char* const TIMELINE = R"(
 
 Chrome trace events, to be opened in Perfetto or chrome://tracing. A process (`pid`) is a rank. A
 thread (`tid`) is a stream of the rank and what runs there: compute, copy, host, or communication of
-one group kind. Of large jobs, a selection of ranks.
+one group kind. Of equal ranks that were folded, one. Of large jobs, as many ranks as have
+`output.timeline_events` operators, spread evenly over the job.
 
 | field | unit | meaning |
 |---|---|---|
@@ -44,16 +45,22 @@ one group kind. Of large jobs, a selection of ranks.
 
 } // namespace
 
-std::string MakeColumnsDocument()
+std::string MakeColumnsDocument(const std::vector<std::string>& notes)
 {
-    return std::string(INTRODUCTION) + "\n## summary.json\n\n" +
-           DescribeFields(GetSummaryFields()) + "\n## run.json\n\nDiffers from run to run.\n\n" +
-           DescribeFields(GetRunFields()) +
+    std::string text = INTRODUCTION;
+    for (const auto& note : notes)
+    {
+        text += "\nOf this run: " + note + ".\n";
+    }
+    return text + "\n## summary.json\n\n" + DescribeFields(GetSummaryFields()) +
+           "\n## run.json\n\nDiffers from run to run.\n\n" + DescribeFields(GetRunFields()) +
            "\n## collectives.csv\n\nA row for each instance of a collective and each pair of send "
-           "and receive, in order of end.\n\n" +
+           "and receive, in order of end. Where equal ranks were folded, a row stands for as many "
+           "instances as `replicas` says. At most `output.rows` rows of the scenario, those that "
+           "end first.\n\n" +
            DescribeColumns(GetCollectiveColumns()) +
            "\n## flows.csv\n\nA row for each message, in order of end; flow and packet fidelity "
-           "only.\n\n" +
+           "only. At most `output.rows` rows.\n\n" +
            DescribeColumns(GetFlowColumns()) +
            "\n## links.csv\n\nA row for each direction of each link that carried bytes.\n\n" +
            DescribeColumns(GetLinkColumns()) + "\n## ranks.csv\n\nA row for each rank.\n\n" +

@@ -2,6 +2,7 @@
 #include "echo-csv-sink.h"
 
 #include "echo-report-tables.h"
+#include "echo-text-table.h"
 
 #include <algorithm>
 
@@ -10,13 +11,14 @@ namespace ns3
 namespace echo
 {
 
-CsvSink::CsvSink(OutputFolder& folder, std::vector<std::string> deviceNames)
+CsvSink::CsvSink(OutputFolder& folder, std::vector<std::string> deviceNames, uint64_t mostRows)
     : m_folder(folder),
       m_collectives(folder.Create("collectives.csv")),
       m_flows(folder.Create("flows.csv")),
       m_linksFile(folder.Create("links.csv")),
       m_ranks(folder.Create("ranks.csv")),
-      m_deviceNames(std::move(deviceNames))
+      m_deviceNames(std::move(deviceNames)),
+      m_mostRows(mostRows)
 {
     m_collectives.Write(CsvHeader(GetCollectiveColumns()));
     m_flows.Write(CsvHeader(GetFlowColumns()));
@@ -35,14 +37,35 @@ std::string CsvSink::NameOf(DeviceId device) const
 
 void CsvSink::OnCollective(const CollectiveRecord& record)
 {
-    m_collectives.Write(CsvLine(GetCollectiveColumns(), record));
+    if (m_collectiveCount++ < m_mostRows)
+    {
+        m_collectives.Write(CsvLine(GetCollectiveColumns(), record));
+    }
 }
 
 void CsvSink::OnFlow(const FlowRecord& record)
 {
-    ++m_flowCount;
-    m_flows.Write(CsvLine(GetFlowColumns(),
-                          FlowRow{record, NameOf(record.source), NameOf(record.destination)}));
+    if (m_flowCount++ < m_mostRows)
+    {
+        m_flows.Write(CsvLine(GetFlowColumns(),
+                              FlowRow{record, NameOf(record.source), NameOf(record.destination)}));
+    }
+}
+
+std::vector<std::string> CsvSink::GetNotes() const
+{
+    std::vector<std::string> notes;
+    const auto add = [&](const char* file, uint64_t count) {
+        if (count > m_mostRows)
+        {
+            notes.push_back(std::string(file) + " holds the first " + FormatCount(m_mostRows) +
+                            " of " + FormatCount(count) +
+                            " rows, in order of end; --set=output.rows=0 writes all");
+        }
+    };
+    add("collectives.csv", m_collectiveCount);
+    add("flows.csv", m_flowCount);
+    return notes;
 }
 
 void CsvSink::OnLink(const LinkRecord& record)

@@ -24,14 +24,19 @@ class CsvSink : public RecordSink
     /**
      * @param folder where the files go; outlives this object
      * @param deviceNames by DeviceId, for flows.csv; may be empty
+     * @param mostRows of collectives.csv and of flows.csv: those that end first
      */
-    CsvSink(OutputFolder& folder, std::vector<std::string> deviceNames);
+    CsvSink(OutputFolder& folder,
+            std::vector<std::string> deviceNames,
+            uint64_t mostRows = UINT64_MAX);
     void OnCollective(const CollectiveRecord& record) override;
     void OnFlow(const FlowRecord& record) override;
     void OnLink(const LinkRecord& record) override;
     void OnRank(const RankRecord& record) override;
     /** Writes the links, whose shares are of the step time. */
     void OnRun(const RunRecord& record) override;
+    /** @return a sentence for each table that does not hold all rows */
+    std::vector<std::string> GetNotes() const;
 
   private:
     std::string NameOf(DeviceId device) const;
@@ -43,6 +48,8 @@ class CsvSink : public RecordSink
     OutputFile& m_ranks;
     std::vector<std::string> m_deviceNames;
     std::vector<LinkRecord> m_links;
+    uint64_t m_mostRows;
+    uint64_t m_collectiveCount{0};
     uint64_t m_flowCount{0};
 };
 

@@ -39,6 +39,12 @@ HtmlReport::HtmlReport(std::string cluster,
 {
 }
 
+void HtmlReport::Select(RankSelection selection, uint32_t ranks)
+{
+    m_detailed = selection.Thin(ranks, DETAILED_RANKS);
+    m_selection = std::move(selection);
+}
+
 void HtmlReport::OnOperator(const OperatorRecord& record)
 {
     if (m_selection.Contains(record.rank))

@@ -39,6 +39,8 @@ class HtmlReport : public RecordSink
      * @param selection ranks of the timeline
      */
     HtmlReport(std::string cluster, LayeredGraph network, uint32_t ranks, RankSelection selection);
+    /** Shows other ranks; before the first operator. @param ranks of the job */
+    void Select(RankSelection selection, uint32_t ranks);
     void OnOperator(const OperatorRecord& record) override;
     void OnLink(const LinkRecord& record) override;
     void OnRank(const RankRecord& record) override;

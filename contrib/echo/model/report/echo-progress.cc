@@ -127,6 +127,14 @@ void Progress::Clear()
     }
 }
 
+void Progress::OnBegin(const std::vector<SimulatedRank>& ranks)
+{
+    if (m_next)
+    {
+        m_next->OnBegin(ranks);
+    }
+}
+
 void Progress::OnOperator(const OperatorRecord& record)
 {
     if (m_next)

@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace ns3
 {
@@ -36,6 +37,7 @@ class Progress : public RecordSink
     /** Clears the line. */
     ~Progress() override;
 
+    void OnBegin(const std::vector<SimulatedRank>& ranks) override;
     void OnOperator(const OperatorRecord& record) override;
     void OnCollective(const CollectiveRecord& record) override;
     void OnFlow(const FlowRecord& record) override;

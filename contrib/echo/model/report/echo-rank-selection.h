@@ -2,8 +2,9 @@
 #ifndef ECHO_RANK_SELECTION_H
 #define ECHO_RANK_SELECTION_H
 
-#include "ns3/echo-ids.h"
+#include "ns3/echo-records.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <vector>
@@ -29,17 +30,55 @@ class RankSelection
      * @param wanted if not empty: just these
      */
     RankSelection(uint32_t ranks, uint32_t limit, const std::vector<RankId>& wanted)
-        : m_all(wanted.empty() && ranks <= limit), m_selected(wanted.begin(), wanted.end())
+        : m_all(wanted.empty() && ranks <= limit)
     {
+        for (const RankId rank : wanted)
+        {
+            Add(rank);
+        }
         for (uint64_t i = 0; !m_all && wanted.empty() && i < limit; ++i)
         {
-            m_selected.insert(RankId(static_cast<uint32_t>(i * ranks / limit)));
+            Add(RankId(static_cast<uint32_t>(i * ranks / limit)));
         }
+    }
+
+    /**
+     * As many of the simulated ranks, spread evenly, as together have at most @p operators
+     * operators; at least one and at most @p limit.
+     */
+    static RankSelection Fit(const std::vector<SimulatedRank>& ranks,
+                             uint32_t limit,
+                             uint64_t operators)
+    {
+        RankSelection selection;
+        for (uint64_t count = std::min<uint64_t>(ranks.size(), limit); count > 0; --count)
+        {
+            selection = RankSelection();
+            selection.m_all = false;
+            uint64_t sum = 0;
+            for (uint64_t i = 0; i < count && (sum <= operators || count == 1); ++i)
+            {
+                const SimulatedRank& rank = ranks[i * ranks.size() / count];
+                selection.Add(rank.rank);
+                sum += rank.operators;
+            }
+            if (sum <= operators)
+            {
+                break;
+            }
+        }
+        return selection;
     }
 
     bool Contains(RankId rank) const
     {
-        return m_all || m_selected.count(rank) > 0;
+        return m_all || (rank.Get() < m_is.size() && m_is[rank.Get()]);
+    }
+
+    /** @return number of selected ranks of a job of @p ranks */
+    uint64_t GetCount(uint64_t ranks) const
+    {
+        return m_all ? ranks : m_selected.size();
     }
 
     /** @return at most @p limit of the selected ranks, spread evenly; @p ranks: of the job */
@@ -64,8 +103,16 @@ class RankSelection
     }
 
   private:
+    void Add(RankId rank)
+    {
+        m_selected.insert(rank);
+        m_is.resize(std::max<size_t>(m_is.size(), size_t{rank.Get()} + 1));
+        m_is[rank.Get()] = true;
+    }
+
     bool m_all{true};
     std::set<RankId> m_selected;
+    std::vector<bool> m_is; //!< by rank, as far as there are selected ones
 };
 
 } // namespace echo

@@ -123,6 +123,11 @@ const ReportColumns<CollectiveRecord> COLLECTIVE_COLUMNS{
      "0 or 1",
      "1: shared links with one that another model served, which neither saw",
      [](const CollectiveRecord& r) { return Flag(r.uncoupled); }},
+    {"replicas",
+     "count",
+     "instances that the row stands for: of as many groups of equal ranks, which ran at the same "
+     "times; the row's group is one of them",
+     [](const CollectiveRecord& r) { return std::to_string(r.replicas); }},
 };
 
 const ReportColumns<RankRecord> RANK_COLUMNS{

@@ -9,8 +9,11 @@
 #include "echo-output-folder.h"
 #include "echo-rank-selection.h"
 #include "echo-summary-fields.h"
+#include "echo-text-table.h"
 
 #include "ns3/assert.h"
+
+#include <algorithm>
 
 namespace ns3
 {
@@ -39,6 +42,11 @@ void WriteFieldsFile(OutputFile& file,
     json.Flush();
 }
 
+uint64_t LimitOf(uint64_t option)
+{
+    return option == 0 ? UINT64_MAX : option;
+}
+
 } // namespace
 
 struct ReportWriter::Impl
@@ -47,14 +55,17 @@ struct ReportWriter::Impl
         : options(std::move(given)),
           folder(directory),
           selection(options.ranks, options.timelineRanks, options.wantedRanks),
-          csv(folder, NamesOf(options.network)),
-          trace(folder.Create("timeline.json"), selection),
+          csv(folder, NamesOf(options.network), LimitOf(options.rows)),
+          trace(folder.Create("timeline.json"), selection, LimitOf(options.timelineEvents)),
           page(options.cluster, options.network, options.ranks, selection),
           sinks{&summary, &csv, &trace, &page}
     {
     }
 
+    std::vector<std::string> GetNotes() const;
+
     ReportOptions options;
+    uint64_t simulated{0}; //!< ranks
     OutputFolder folder;
     RankSelection selection;
     SummarySink summary;
@@ -65,12 +76,54 @@ struct ReportWriter::Impl
     bool complete{false}; //!< the run record has come
 };
 
+/** What the files leave out. */
+std::vector<std::string> ReportWriter::Impl::GetNotes() const
+{
+    std::vector<std::string> notes;
+    const uint64_t shown = selection.GetCount(simulated);
+    if (shown < simulated)
+    {
+        notes.push_back("timeline.json and the page's timeline show " + FormatCount(shown) +
+                        " of " + FormatCount(simulated) +
+                        " simulated ranks; --set=output.timeline_events=N sets how many operators "
+                        "may be in it, --set=output.timeline_ranks=N how many ranks");
+    }
+    if (trace.GetLeftOut() > 0)
+    {
+        notes.push_back("timeline.json leaves out the last " + FormatCount(trace.GetLeftOut()) +
+                        " operators; --set=output.timeline_events=0 writes all");
+    }
+    for (const auto& note : csv.GetNotes())
+    {
+        notes.push_back(note);
+    }
+    return notes;
+}
+
 ReportWriter::ReportWriter(const std::string& directory, ReportOptions options)
     : m_impl(std::make_unique<Impl>(directory, std::move(options)))
 {
 }
 
 ReportWriter::~ReportWriter() = default;
+
+void ReportWriter::OnBegin(const std::vector<SimulatedRank>& ranks)
+{
+    const ReportOptions& options = m_impl->options;
+    m_impl->simulated = ranks.size();
+    if (options.wantedRanks.empty())
+    {
+        const auto limit =
+            static_cast<uint32_t>(std::min<uint64_t>(LimitOf(options.timelineRanks), UINT32_MAX));
+        m_impl->selection = RankSelection::Fit(ranks, limit, LimitOf(options.timelineEvents));
+        m_impl->trace.Select(m_impl->selection);
+        m_impl->page.Select(m_impl->selection, options.ranks);
+    }
+    for (RecordSink* sink : m_impl->sinks)
+    {
+        sink->OnBegin(ranks);
+    }
+}
 
 void ReportWriter::OnOperator(const OperatorRecord& record)
 {
@@ -118,6 +171,10 @@ void ReportWriter::OnRun(const RunRecord& record)
     {
         sink->OnRun(record);
     }
+    for (const auto& note : m_impl->GetNotes())
+    {
+        m_impl->summary.AddNote(note);
+    }
     m_impl->complete = true;
 }
 
@@ -127,7 +184,7 @@ void ReportWriter::Finish()
     const RunSummary& summary = m_impl->summary.GetSummary();
     OutputFolder& folder = m_impl->folder;
     m_impl->page.Write(folder.Create("report.html"), summary);
-    folder.Create("columns.md").Write(MakeColumnsDocument());
+    folder.Create("columns.md").Write(MakeColumnsDocument(summary.notes));
     WriteFieldsFile(folder.Create("run.json"), GetRunFields(), summary);
     WriteFieldsFile(folder.Create("summary.json"), GetSummaryFields(), summary);
     folder.Commit();

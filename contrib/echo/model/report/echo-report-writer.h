@@ -25,6 +25,9 @@ struct ReportOptions
     LayeredGraph network; //!< may be empty: drawn from the links that carried bytes
     /// Most ranks in timeline.json and in the page's timeline; above it, so many spread evenly.
     uint32_t timelineRanks{128};
+    /// Most operators in timeline.json: as many ranks as fit are in it; 0: no limit.
+    uint64_t timelineEvents{200000};
+    uint64_t rows{200000}; //!< most rows of collectives.csv, and of flows.csv; 0: no limit
     std::vector<RankId> wantedRanks; //!< if not empty: these ranks in both
 };
 
@@ -44,6 +47,7 @@ class ReportWriter : public RecordSink
     explicit ReportWriter(const std::string& directory, ReportOptions options = {});
     ~ReportWriter() override;
 
+    void OnBegin(const std::vector<SimulatedRank>& ranks) override;
     void OnOperator(const OperatorRecord& record) override;
     void OnCollective(const CollectiveRecord& record) override;
     void OnFlow(const FlowRecord& record) override;

@@ -2,6 +2,7 @@
 #include "echo-run-summary.h"
 
 #include "echo-report-tables.h"
+#include "echo-text-table.h"
 
 #include "ns3/echo-units.h"
 
@@ -57,22 +58,24 @@ SummarySink::SummarySink()
 
 void SummarySink::OnOperator(const OperatorRecord& record)
 {
-    ++m_summary.operators;
-    Fingerprint& f = m_fingerprint;
-    f.Add(OPERATOR_TAG);
-    f.Add(record.rank.Get());
-    f.Add(record.stream.Get());
+    m_summary.operators += record.replicas;
+    Fingerprint f;
+    f.Add(OPERATOR_TAG | static_cast<uint64_t>(record.activity) << 8 |
+          uint64_t{record.stream.Get()} << 32);
     f.Add(record.op.Get());
-    f.Add(static_cast<uint64_t>(record.activity));
-    f.Add(record.ready);
     f.Add(record.start);
     f.Add(record.end);
-    f.Add(record.bytes);
+    if (record.activity == ActivityKind::COMMUNICATION)
+    {
+        f.Add(record.ready);
+        f.Add(record.bytes);
+    }
+    m_hashes += f.GetValue() * record.replicas;
 }
 
 void SummarySink::OnCollective(const CollectiveRecord& record)
 {
-    Fingerprint& f = m_fingerprint;
+    Fingerprint f;
     f.Add(COLLECTIVE_TAG);
     f.Add(static_cast<uint64_t>(record.kind));
     f.Add(static_cast<uint64_t>(record.group));
@@ -85,30 +88,35 @@ void SummarySink::OnCollective(const CollectiveRecord& record)
     f.Add(record.firstJoin);
     f.Add(record.start);
     f.Add(record.end);
+    const uint64_t count = record.replicas;
+    m_hashes += f.GetValue() * count;
 
-    ++m_summary.collectives;
-    ++m_summary.byFidelity[record.fidelity];
-    m_summary.extrapolated += record.extrapolated;
-    m_summary.contended += record.contended;
-    m_summary.uncoupled += record.uncoupled;
+    m_summary.collectives += count;
+    m_summary.byFidelity[record.fidelity] += count;
+    m_summary.extrapolated += record.extrapolated ? count : 0;
+    m_summary.contended += record.contended ? count : 0;
+    m_summary.uncoupled += record.uncoupled ? count : 0;
 
+    const auto times = [count](Time time) {
+        return TimeStep(static_cast<uint64_t>(time.GetTimeStep()) * count);
+    };
     CollectiveTotals& totals = m_totals[{record.kind, record.group, record.fidelity}];
     totals.kind = record.kind;
     totals.group = record.group;
     totals.fidelity = record.fidelity;
-    ++totals.count;
-    totals.bytes += record.bytes;
-    totals.payloadBytes += record.payloadBytes;
+    totals.count += count;
+    totals.bytes += count * record.bytes;
+    totals.payloadBytes += count * record.payloadBytes;
     const Time duration = record.end - record.start;
-    totals.duration += duration;
+    totals.duration += times(duration);
     totals.longest = std::max(totals.longest, duration);
-    totals.waiting += record.start - record.firstJoin;
-    totals.busBytes +=
-        static_cast<double>(record.bytes) * BusBandwidthFactor(record.kind, record.ranks);
+    totals.waiting += times(record.start - record.firstJoin);
+    totals.busBytes += static_cast<double>(count) * static_cast<double>(record.bytes) *
+                       BusBandwidthFactor(record.kind, record.ranks);
     totals.largestUtilization = std::max(totals.largestUtilization, record.linkUtilization);
-    totals.extrapolated += record.extrapolated;
-    totals.contended += record.contended;
-    totals.uncoupled += record.uncoupled;
+    totals.extrapolated += record.extrapolated ? count : 0;
+    totals.contended += record.contended ? count : 0;
+    totals.uncoupled += record.uncoupled ? count : 0;
 }
 
 void SummarySink::OnFlow(const FlowRecord& record)
@@ -198,10 +206,17 @@ void SummarySink::OnRank(const RankRecord& record)
 
 void SummarySink::OnRun(const RunRecord& record)
 {
+    m_fingerprint.Add(m_hashes);
     m_fingerprint.Add(RUN_TAG);
     m_fingerprint.Add(record.stepTime);
 
     m_summary.run = record;
+    if (record.simulatedRanks > 0 && record.simulatedRanks < record.ranks)
+    {
+        AddNote(FormatCount(record.simulatedRanks) + " of " + FormatCount(record.ranks) +
+                " ranks were simulated: each of them for all that do the same at the same times "
+                "(--set=timeline.folding=off simulates all)");
+    }
     m_summary.compute = m_compute.Get(m_rankCount);
     m_summary.communication = m_communication.Get(m_rankCount);
     m_summary.exposedCommunication = m_exposed.Get(m_rankCount);

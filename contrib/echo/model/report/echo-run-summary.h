@@ -72,16 +72,19 @@ struct RunSummary
 
     std::string fingerprint;           //!< of all records, 16 hexadecimal digits
     std::vector<std::string> warnings; //!< the run's own; then where ranks do not add up
+    std::vector<std::string> notes;    //!< what was folded, and what files leave out
 };
 
 /**
  * Adds a run up as its records come; holds a fixed amount a rank and nothing an operator.
  *
- * The fingerprint takes in: of an operator rank, stream, number, activity, times and bytes; of a
+ * The fingerprint takes in: of an operator stream, number, activity, times and bytes; of a
  * collective operation, group kind, ranks, bytes, choice, fidelity and times; of a flow ends,
  * bytes, times and packets; of a link port and counters; of a rank its times; of the run its step
  * time. Names and instance numbers are left out: giving a thing another name is no change of
- * results.
+ * results. Operators and collectives are taken in as a sum of hashes, each as often as it has
+ * replicas: neither the order of what happens at one instant nor the folding of equal ranks changes
+ * it.
  */
 class SummarySink : public RecordSink
 {
@@ -93,6 +96,12 @@ class SummarySink : public RecordSink
     void OnLink(const LinkRecord& record) override;
     void OnRank(const RankRecord& record) override;
     void OnRun(const RunRecord& record) override;
+
+    /** Adds what users should know of the files; after OnRun. */
+    void AddNote(const std::string& note)
+    {
+        m_summary.notes.push_back(note);
+    }
 
     /** @return the summary; whole once the run record has come */
     const RunSummary& GetSummary() const
@@ -118,6 +127,7 @@ class SummarySink : public RecordSink
 
     RunSummary m_summary;
     Fingerprint m_fingerprint;
+    uint64_t m_hashes{0}; //!< sum over operators and collectives
     std::map<std::tuple<CollectiveKind, GroupKind, Fidelity>, CollectiveTotals> m_totals;
     Accumulator m_compute;
     Accumulator m_communication;

@@ -34,12 +34,12 @@ void WriteByFidelity(Json& json, const S& s)
     json.EndObject();
 }
 
-void WriteWarnings(Json& json, const S& s)
+void WriteTexts(Json& json, const std::vector<std::string>& texts)
 {
     json.BeginArray();
-    for (const auto& warning : s.warnings)
+    for (const auto& text : texts)
     {
-        json.Value(warning);
+        json.Value(text);
     }
     json.EndArray();
 }
@@ -120,7 +120,8 @@ const std::vector<SummaryField> SUMMARY_FIELDS{
     {"operators", "count", "operators that ran", [](Json& j, const S& s) { j.Value(s.operators); }},
     {"collectives",
      "count",
-     "instances of collectives and of pairs of send and receive: rows of collectives.csv",
+     "instances of collectives and of pairs of send and receive: in collectives.csv, the sum of "
+     "replicas",
      [](Json& j, const S& s) { j.Value(s.collectives); }},
     {"by_fidelity",
      "count",
@@ -178,7 +179,14 @@ const std::vector<SummaryField> SUMMARY_FIELDS{
      "text",
      "64-bit hash of all records without names: equal results have equal fingerprints",
      [](Json& j, const S& s) { j.Value(s.fingerprint); }},
-    {"warnings", "list of texts", "what to know before trusting the numbers", WriteWarnings},
+    {"warnings",
+     "list of texts",
+     "what to know before trusting the numbers",
+     [](Json& j, const S& s) { WriteTexts(j, s.warnings); }},
+    {"notes",
+     "list of texts",
+     "ranks that were folded, and what timeline.json and the tables leave out",
+     [](Json& j, const S& s) { WriteTexts(j, s.notes); }},
 };
 
 const std::vector<SummaryField> RUN_FIELDS{

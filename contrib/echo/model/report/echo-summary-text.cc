@@ -181,12 +181,23 @@ std::string FormatWarnings(const RunSummary& s)
     return text.empty() ? "" : text + "\n";
 }
 
+std::string FormatNotes(const RunSummary& s)
+{
+    std::string text;
+    for (const auto& note : s.notes)
+    {
+        text += "\nNote: " + FormatLabel(note, 400);
+    }
+    return text.empty() ? "" : text + "\n";
+}
+
 } // namespace
 
 std::string FormatSummary(const RunSummary& summary)
 {
     return FormatHead(summary) + FormatParts(summary) + FormatTotals(summary) +
-           FormatLinks(summary) + FormatNetwork(summary) + FormatWarnings(summary);
+           FormatLinks(summary) + FormatNetwork(summary) + FormatWarnings(summary) +
+           FormatNotes(summary);
 }
 
 } // namespace echo

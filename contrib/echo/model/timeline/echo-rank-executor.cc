@@ -32,12 +32,15 @@ class RankExecutor::StreamEvent : public EventImpl
     uint32_t m_stream;
 };
 
-RankExecutor::RankExecutor(JobContext& context, RankId rank)
+RankExecutor::RankExecutor(JobContext& context, RankId rank, const FoldedRank* folded)
     : m_context(context),
       m_rank(rank),
+      m_folded(folded),
       m_program(context.workload->GetProgram(rank).get()),
       m_streams(m_program->GetStreamCount())
 {
+    const auto durations = m_context.durations.find(m_program);
+    m_durations = durations == m_context.durations.end() ? nullptr : &durations->second;
     for (uint32_t stream = 0; stream < m_streams.size(); ++stream)
     {
         if (m_program->GetStream(StreamId(stream)).empty())
@@ -166,7 +169,8 @@ bool RankExecutor::IssueTimed(uint32_t index, OperatorId id, const Operator& op)
 {
     Stream& stream = m_streams[index];
     const Time now = stream.start;
-    stream.alone = m_context.compute->GetDuration(op, m_rank);
+    stream.alone =
+        m_durations ? (*m_durations)[id.Get()] : m_context.compute->GetDuration(op, m_rank);
     WithinClock(Max(stream.alone, now + stream.alone));
     NS_ASSERT_MSG(!stream.alone.IsStrictlyNegative(), "a compute model gave a negative time");
     if (stream.alone.IsZero())
@@ -190,22 +194,26 @@ bool RankExecutor::IssueTimed(uint32_t index, OperatorId id, const Operator& op)
             duration = stream.work.GetEnd() - now;
         }
     }
+    if (!stream.isStretchable)
+    {
+        m_context.ends.Schedule(duration, {this, index});
+        return false;
+    }
     if (!stream.event)
     {
         stream.event = Create<StreamEvent>(*this, index);
     }
-    const EventId pending = Simulator::Schedule(duration, stream.event);
-    if (stream.isStretchable)
-    {
-        stream.pending = pending;
-    }
+    stream.pending = Simulator::Schedule(duration, stream.event);
     return false;
 }
 
 void RankExecutor::IssueCommunication(uint32_t index, OperatorId, const Operator& op)
 {
     const CommunicationDescription& description = m_program->GetCommunication(op);
-    const CommGroupPtr& group = m_context.workload->GetGroup(m_rank, description.groupSlot);
+    const uint32_t slot = description.groupSlot;
+    const CommGroupPtr& group =
+        m_folded ? m_folded->seats[slot].group : m_context.workload->GetGroup(m_rank, slot);
+    const RankId rank = m_folded ? m_folded->seats[slot].rank : m_rank;
     m_streams[index].state = StreamState::WAITING;
     m_overlap.BeginWait(m_streams[index].start);
     // Both capture 16 bytes, which std::function keeps without allocating.
@@ -216,7 +224,7 @@ void RankExecutor::IssueCommunication(uint32_t index, OperatorId, const Operator
     if (op.type == OperatorType::COLLECTIVE)
     {
         m_context.backend->Join(
-            description.spec, group, m_rank, m_program->GetName(op), done, started);
+            description.spec, group, rank, m_program->GetName(op), done, started);
         return;
     }
     auto& elements = m_context.elements;
@@ -227,7 +235,7 @@ void RankExecutor::IssueCommunication(uint32_t index, OperatorId, const Operator
             {element.isSend, group->GetRanks()[element.peerIndex], element.bytes, element.tag});
     }
     m_context.backend->JoinPointToPoint(
-        elements, group, m_rank, m_program->GetName(op), done, started);
+        elements, group, rank, m_program->GetName(op), done, started);
 }
 
 void RankExecutor::OnTimedEnd(uint32_t index)
@@ -342,7 +350,8 @@ void RankExecutor::RecordTimed(uint32_t index, OperatorId id, const Operator& op
     record.activity = op.type == OperatorType::COMPUTE ? ActivityKind::COMPUTE
                       : op.type == OperatorType::COPY  ? ActivityKind::COPY
                                                        : ActivityKind::HOST;
-    record.name = m_program->GetName(op);
+    m_context.SetName(m_program->GetName(op));
+    record.replicas = m_folded ? m_folded->replicas : 1;
     record.ready = stream.start;
     record.start = stream.start;
     record.end = end;
@@ -368,7 +377,8 @@ void RankExecutor::RecordCommunication(uint32_t index, const CommunicationTimes&
     record.stream = StreamId(index);
     record.op = id;
     record.activity = ActivityKind::COMMUNICATION;
-    record.name = m_program->GetName(op);
+    m_context.SetName(m_program->GetName(op));
+    record.replicas = m_folded ? m_folded->replicas : 1;
     record.ready = stream.start;
     record.start = times.start;
     record.end = end;

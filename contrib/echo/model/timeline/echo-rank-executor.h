@@ -4,6 +4,7 @@
 
 #include "echo-job-context.h"
 #include "echo-overlap-tracker.h"
+#include "echo-rank-folding.h"
 
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
@@ -40,13 +41,16 @@ class RankExecutor
         FINISHED,     //!< no operator left
     };
 
-    RankExecutor(JobContext& context, RankId rank);
+    /** @param folded what the rank stands for; null: for itself; outlives this object */
+    RankExecutor(JobContext& context, RankId rank, const FoldedRank* folded = nullptr);
     ~RankExecutor();
     RankExecutor(const RankExecutor&) = delete;
     RankExecutor& operator=(const RankExecutor&) = delete;
 
     /** Schedules the first operators at the rank's start time. */
     void Start();
+    /** The context's batch of ends has come to one of this rank's. */
+    void OnTimedEnd(uint32_t stream);
 
     bool IsFinished() const
     {
@@ -146,7 +150,6 @@ class RankExecutor
     bool Issue(uint32_t stream, OperatorId id, const Operator& op);
     bool IssueTimed(uint32_t stream, OperatorId id, const Operator& op);
     void IssueCommunication(uint32_t stream, OperatorId id, const Operator& op);
-    void OnTimedEnd(uint32_t stream);
     void OnTransferBegin(uint32_t stream);
     void OnCommunicationDone(uint32_t stream, const CommunicationTimes& times);
     void Stretch();
@@ -156,7 +159,9 @@ class RankExecutor
 
     JobContext& m_context;
     RankId m_rank;
-    const ExecutionGraph* m_program; //!< kept alive by the context's workload
+    const FoldedRank* m_folded;
+    const ExecutionGraph* m_program;               //!< kept alive by the context's workload
+    const std::vector<Time>* m_durations{nullptr}; //!< by operator; null: the model is asked
     std::vector<Stream> m_streams;
     uint32_t m_unfinishedStreams{0};
     uint32_t m_stretchable{0}; //!< running kernels whose factor is above 1

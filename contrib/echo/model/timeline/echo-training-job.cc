@@ -2,10 +2,12 @@
 #include "echo-training-job.h"
 
 #include "echo-rank-executor.h"
+#include "echo-rank-folding.h"
 #include "echo-stall-report.h"
 #include "echo-stall-watchdog.h"
 
 #include "ns3/abort.h"
+#include "ns3/boolean.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 
@@ -23,8 +25,10 @@ NS_OBJECT_ENSURE_REGISTERED(TrainingJob);
 /** The executors and what they share. */
 struct TrainingJob::Impl
 {
-    JobContext context;
-    std::vector<std::unique_ptr<RankExecutor>> executors; //!< by rank
+    JobContext context{[](const TimedEnd& end) { end.executor->OnTimedEnd(end.stream); }};
+    std::unique_ptr<RankFolding> folding;                 //!< null: every rank runs
+    std::string refusal;                                  //!< why not
+    std::vector<std::unique_ptr<RankExecutor>> executors; //!< by rank, or by class
     StallWatchdog watchdog;
 
     /** @return earliest start and latest end of any operator */
@@ -77,6 +81,12 @@ TypeId TrainingJob::GetTypeId()
                           TimeValue(Seconds(1000)),
                           MakeTimeAccessor(&TrainingJob::m_stallTime),
                           MakeTimeChecker(Time()))
+            .AddAttribute("Folding",
+                          "Whether one rank runs for all that do the same at the same times, where "
+                          "that is exact: times that depend on program and group only.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&TrainingJob::m_folding),
+                          MakeBooleanChecker())
             .AddTraceSource("OperatorDone",
                             "An operator (markers excepted) is done.",
                             MakeTraceSourceAccessor(&TrainingJob::m_operatorDone),
@@ -106,12 +116,75 @@ void TrainingJob::Prepare(WorkloadGraphPtr workload,
     context.trace = &m_operatorDone;
     context.done = 0;
     context.total = 0;
-    m_impl->executors.clear();
-    m_impl->executors.reserve(context.workload->GetRankCount());
-    for (uint32_t i = 0; i < context.workload->GetRankCount(); ++i)
+    Fold();
+    MakeExecutors();
+}
+
+void TrainingJob::Fold()
+{
+    JobContext& context = m_impl->context;
+    m_impl->folding = nullptr;
+    m_impl->refusal = !m_folding                    ? "it is switched off"
+                      : !context.backend->CanFold() ? "communication takes times of its own"
+                      : !context.compute->IsSameForAllRanks() ? "kernels take other times on other "
+                                                                "ranks"
+                                                              : "";
+    if (!m_impl->refusal.empty())
     {
-        m_impl->executors.push_back(std::make_unique<RankExecutor>(context, RankId(i)));
-        context.total += context.workload->GetProgram(RankId(i))->GetOperators().size();
+        return;
+    }
+    auto folding = std::make_unique<RankFolding>(*context.workload, *context.backend);
+    if (folding->GetClasses().size() < context.workload->GetRankCount())
+    {
+        folding->Apply(*context.backend);
+        m_impl->folding = std::move(folding);
+    }
+}
+
+void TrainingJob::MakeExecutors()
+{
+    JobContext& context = m_impl->context;
+    m_impl->executors.clear();
+    context.durations.clear();
+    std::vector<SimulatedRank> simulated;
+    const auto add = [&](RankId rank, const FoldedRank* folded) {
+        const ExecutionGraph& program = *context.workload->GetProgram(rank);
+        const auto& operators = program.GetOperators();
+        if (context.compute->IsSameForAllRanks() && context.durations.count(&program) == 0)
+        {
+            std::vector<Time>& durations = context.durations[&program];
+            durations.resize(operators.size());
+            for (size_t i = 0; i < operators.size(); ++i)
+            {
+                const OperatorType type = operators[i].type;
+                if (type == OperatorType::COMPUTE || type == OperatorType::COPY ||
+                    type == OperatorType::HOST)
+                {
+                    durations[i] = context.compute->GetDuration(operators[i], rank);
+                }
+            }
+        }
+        m_impl->executors.push_back(std::make_unique<RankExecutor>(context, rank, folded));
+        context.total += operators.size();
+        simulated.push_back({rank, folded ? folded->replicas : 1, operators.size()});
+    };
+    if (m_impl->folding)
+    {
+        for (const FoldedRank& folded : m_impl->folding->GetClasses())
+        {
+            add(folded.rank, &folded);
+        }
+    }
+    else
+    {
+        for (uint32_t i = 0; i < context.workload->GetRankCount(); ++i)
+        {
+            add(RankId(i), nullptr);
+        }
+    }
+    if (context.sink)
+    {
+        context.sink->OnBegin(simulated);
     }
 }
 
@@ -135,14 +208,23 @@ void TrainingJob::Start()
 void TrainingJob::DoDispose()
 {
     m_impl->watchdog.Stop();
-    m_impl->executors.clear();
-    m_impl->context = JobContext();
+    m_impl = std::make_unique<Impl>();
     Object::DoDispose();
 }
 
 bool TrainingJob::IsFinished() const
 {
     return m_impl->context.done == m_impl->context.total;
+}
+
+uint32_t TrainingJob::GetSimulatedRankCount() const
+{
+    return static_cast<uint32_t>(m_impl->executors.size());
+}
+
+const std::string& TrainingJob::GetFoldingRefusal() const
+{
+    return m_impl->refusal;
 }
 
 std::pair<uint64_t, uint64_t> TrainingJob::GetProgress() const
@@ -159,11 +241,15 @@ Time TrainingJob::GetStepTime() const
 void TrainingJob::ReportRanks(RecordSink& sink) const
 {
     const Time step = GetStepTime();
-    for (const auto& executor : m_impl->executors)
+    const auto ranks = m_impl->executors.empty() ? 0 : m_impl->context.workload->GetRankCount();
+    for (uint32_t i = 0; i < ranks; ++i)
     {
+        const RankId rank(i);
+        const auto& executor =
+            m_impl->executors[m_impl->folding ? m_impl->folding->GetClass(rank) : i];
         const OverlapTracker& overlap = executor->GetOverlap();
         RankRecord record;
-        record.rank = executor->GetRank();
+        record.rank = rank;
         record.compute = overlap.GetCompute();
         record.exposedCommunication = overlap.GetExposed();
         record.waiting = overlap.GetWaiting();
@@ -179,6 +265,11 @@ void TrainingJob::ReportRanks(RecordSink& sink) const
 std::string TrainingJob::DescribeStall() const
 {
     constexpr size_t MAX_LINES = 20;
+    if (m_impl->folding)
+    {
+        return "the job stalled while equal ranks were folded; without folding (attribute Folding "
+               "of TrainingJob) the message says who waits for whom";
+    }
     std::string text = StallReport(m_impl->context, m_impl->executors).ToString();
     const std::vector<std::string> lines = m_impl->context.backend->DescribeUnfinished();
     if (!lines.empty())

@@ -30,6 +30,9 @@ namespace echo
  * The step time runs from the first start to the last end of any operator. At each instant of it a
  * rank computes (a kernel or copy runs), else communicates exposed (a transfer runs), else waits
  * (it has joined a communication that others have not), else idles; host operators count as idle.
+ *
+ * Ranks that do the same at the same times are folded (attribute Folding): one of each class runs,
+ * its records say for how many it stands, and nothing else changes (RankFolding).
  */
 class TrainingJob : public Object
 {
@@ -50,6 +53,10 @@ class TrainingJob : public Object
     /** Schedules the first operators; then Simulator::Run, out of which a StallError may come. */
     void Start();
     bool IsFinished() const;
+    /** @return ranks that run: as many as there are, or classes of equal ones */
+    uint32_t GetSimulatedRankCount() const;
+    /** @return why ranks were not folded; empty if they were or need not be */
+    const std::string& GetFoldingRefusal() const;
     /** @return operators done and in all, for progress */
     std::pair<uint64_t, uint64_t> GetProgress() const;
     /** @return latest end less earliest start over all ranks' operators */
@@ -66,7 +73,11 @@ class TrainingJob : public Object
     void DoDispose() override;
 
     struct Impl;
+    void Fold();
+    void MakeExecutors();
+
     std::unique_ptr<Impl> m_impl;
+    bool m_folding{true};                                 //!< attribute Folding
     Time m_stallTime;                                     //!< attribute StallTime
     TracedCallback<const OperatorRecord&> m_operatorDone; //!< trace source "OperatorDone"
 };

@@ -37,8 +37,9 @@
     byId('cards').replaceChildren(...cards.map(([label, value, detail, type]) => make('div', { class: 'card ' + (type || '') },
       make('div', { class: 'label' }, label), make('div', { class: 'value' }, value), make('div', { class: 'detail' }, detail))));
     const warnings = byId('warnings');
-    warnings.hidden = s.warnings.length === 0;
-    warnings.replaceChildren(...s.warnings.map((text) => make('li', {}, text)));
+    const remarks = [...s.warnings, ...s.notes];
+    warnings.hidden = remarks.length === 0;
+    warnings.replaceChildren(...remarks.map((text) => make('li', {}, text)));
   };
 
   const addParts = () => {
