@@ -18,13 +18,13 @@ namespace echo
 struct HostLinks
 {
     bool hasSwitch{false}; //!< GPUs are joined by an NVSwitch
-    bool hasNvlink{false}; //!< GPUs are joined by NVLink at all
-    /// Without switch: NVLinks between GPUs (counting 25 GB/s each), by their order in the host.
-    std::vector<std::vector<uint32_t>> mesh;
     double gpuGBps{0};     //!< all links of a GPU to others of its host, one direction
     double nicGBps{0};     //!< one NIC to the fabric, one direction; 0: none
     uint32_t gpusPerHost{1};
     uint32_t nicsPerHost{0};
+    bool hasNvlink{true}; //!< GPUs are joined by NVLink at all
+    /// Without switch: NVLinks between GPUs (counting 25 GB/s each), by their order in the host.
+    std::vector<std::vector<uint32_t>> mesh;
 };
 
 /** @return the links of the first host */

@@ -5,6 +5,8 @@
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 
+#include <cmath>
+
 namespace ns3
 {
 namespace echo
@@ -45,6 +47,7 @@ void AnalyticalBackend::DoPrepare()
 void AnalyticalBackend::DoDispose()
 {
     m_model = nullptr;
+    m_running.clear();
     m_watch.Clear();
     CollectiveBackend::DoDispose();
 }
@@ -52,21 +55,42 @@ void AnalyticalBackend::DoDispose()
 void AnalyticalBackend::DoStart(const InstancePtr& instance)
 {
     const CostBreakdown cost = m_model->Estimate(instance->plan);
-    const Time duration = cost.GetTotal();
-    NS_LOG_INFO("collective " << instance->id << " takes " << duration.As(Time::US));
-    NS_ABORT_MSG_IF(duration.IsStrictlyNegative(), "a cost model estimated a negative time");
+    NS_ABORT_MSG_IF(cost.GetTotal().IsStrictlyNegative(), "a cost model estimated a negative time");
     ++m_started;
     CollectiveRecord& record = instance->record;
-    record.estimate = duration;
     record.extrapolated = cost.extrapolated;
     if (cost.extrapolated)
     {
         ++m_extrapolations[cost.reason];
     }
-    m_watch.SetUtilization(*instance, duration);
-    m_watch.Begin(instance);
+    m_running[instance->id] = {instance, cost, EventId()};
+    const std::vector<InstancePtr> contended = m_watch.Begin(instance);
     m_watch.AddLoad(instance->plan);
-    Simulator::Schedule(duration, [this, instance] { Complete(instance); });
+    End(instance->id);
+    // Those that started at the same time share with it from their start.
+    for (const InstancePtr& other : contended)
+    {
+        if (other->id != instance->id && other->start == instance->start)
+        {
+            End(other->id);
+        }
+    }
+}
+
+void AnalyticalBackend::End(CollectiveId id)
+{
+    Running& running = m_running.at(id);
+    CollectiveInstance& instance = *running.instance;
+    const double slowdown = m_watch.GetSlowdown(instance, m_model->KnowsFabric());
+    const Time inter = PicoSeconds(static_cast<int64_t>(
+        std::llround(static_cast<double>(running.cost.inter.GetPicoSeconds()) * slowdown)));
+    const Time duration = running.cost.GetTotal() - running.cost.inter + inter;
+    NS_LOG_INFO("collective " << id << " takes " << duration.As(Time::US));
+    instance.record.estimate = duration;
+    m_watch.SetUtilization(instance, duration);
+    running.end.Cancel();
+    running.end =
+        Simulator::Schedule(duration, [this, whole = running.instance] { Complete(whole); });
 }
 
 void AnalyticalBackend::ReportLinks(RecordSink& sink, Time) const
@@ -78,6 +102,7 @@ void AnalyticalBackend::Complete(const InstancePtr& instance)
 {
     // Members that go on at once may start the next collective: this one is off its links by then.
     m_watch.End(*instance);
+    m_running.erase(instance->id);
     for (uint32_t member = 0; member < instance->members.size(); ++member)
     {
         CompleteMember(instance, member);
@@ -95,7 +120,8 @@ std::vector<std::string> AnalyticalBackend::GetWarnings() const
             " communications shared fabric links with others that together ask for more than the "
             "links have (first: " +
             m_watch.GetFirst() +
-            "); analytical times leave that out and are too short, use flow or packet");
+            "); analytical times count what shares when a communication starts, not what comes "
+            "later, use flow or packet");
     }
     if (!m_watch.HasRouter() && m_started > 0)
     {

@@ -6,6 +6,7 @@
 #include "echo-contention-watch.h"
 
 #include "ns3/echo-cost-model.h"
+#include "ns3/event-id.h"
 
 #include <map>
 #include <string>
@@ -19,9 +20,11 @@ namespace echo
 /**
  * Serves a collective with one event: all members are done at start + estimate.
  *
- * An estimate knows the collective's own traffic only. Instances that share a fabric link with
- * others, so that all together ask for more than the link has, are marked `contended`; their times
- * are too short then, and GetWarnings() says so.
+ * An estimate knows the collective's own traffic only. Its transfer between hosts takes longer by
+ * what the fabric lacks for it (models that do not know the fabric) and for those that transfer
+ * when it starts; instances that share a fabric link with others, so that all together ask for more
+ * than the link has, are marked `contended`. What comes later does not lengthen them, and
+ * GetWarnings() says so.
  */
 class AnalyticalBackend : public CollectiveBackend
 {
@@ -48,9 +51,19 @@ class AnalyticalBackend : public CollectiveBackend
   private:
     void DoPrepare() override;
     void DoStart(const InstancePtr& instance) override;
+    void End(CollectiveId id);
     void Complete(const InstancePtr& instance);
 
+    /** An instance that transfers. */
+    struct Running
+    {
+        InstancePtr instance;
+        CostBreakdown cost; //!< as if alone on links that carry all
+        EventId end;
+    };
+
     Ptr<CostModel> m_model;
+    std::map<CollectiveId, Running> m_running;
     ContentionWatch m_watch;
     uint64_t m_started{0};                            //!< instances
     std::map<std::string, uint64_t> m_extrapolations; //!< instances by reason

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-contention-watch.h"
 
+#include <algorithm>
+
 namespace ns3
 {
 namespace echo
@@ -35,6 +37,26 @@ std::vector<ContentionWatch::InstancePtr> ContentionWatch::Begin(const InstanceP
         }
     }
     return contended;
+}
+
+double ContentionWatch::GetSlowdown(const CollectiveInstance& instance, bool fabricKnown)
+{
+    if (m_active.count(instance.id) == 0)
+    {
+        return 1;
+    }
+    // Sums of quotients: not above 1 by rounding.
+    constexpr double ROUNDING = 1e-9;
+    if (!fabricKnown)
+    {
+        return std::max(1.0, m_tracker.GetPeakBundleDemand(instance.id) - ROUNDING);
+    }
+    double alone = 1 + ROUNDING;
+    for (const auto& [port, demand] : m_footprints.Get(instance.plan)->demand)
+    {
+        alone = std::max(alone, demand);
+    }
+    return std::max(1.0, m_tracker.GetPeakDemand(instance.id) / alone);
 }
 
 void ContentionWatch::AddLoad(const CollectivePlan& plan)

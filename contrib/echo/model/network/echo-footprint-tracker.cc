@@ -38,6 +38,10 @@ std::vector<CollectiveId> FootprintTracker::Add(CollectiveId id, FootprintPtr fo
             }
         }
     }
+    for (const auto& [bundle, demand] : footprint->bundles)
+    {
+        m_bundles[bundle] += demand;
+    }
     m_active[id] = std::move(footprint);
     return {contended.begin(), contended.end()};
 }
@@ -55,7 +59,44 @@ void FootprintTracker::Remove(CollectiveId id)
         users.erase(std::find_if(
             users.begin(), users.end(), [id](const auto& user) { return user.first == id; }));
     }
+    for (const auto& [bundle, demand] : it->second->bundles)
+    {
+        m_bundles[bundle] -= demand;
+    }
     m_active.erase(it);
+}
+
+double FootprintTracker::GetPeakDemand(CollectiveId id) const
+{
+    double peak = 0;
+    const auto it = m_active.find(id);
+    if (it != m_active.end())
+    {
+        for (const auto& entry : it->second->demand)
+        {
+            double sum = 0;
+            for (const auto& user : m_ports[entry.first.Get()])
+            {
+                sum += user.second;
+            }
+            peak = std::max(peak, sum);
+        }
+    }
+    return peak;
+}
+
+double FootprintTracker::GetPeakBundleDemand(CollectiveId id) const
+{
+    double peak = 0;
+    const auto it = m_active.find(id);
+    if (it != m_active.end())
+    {
+        for (const auto& entry : it->second->bundles)
+        {
+            peak = std::max(peak, m_bundles.at(entry.first));
+        }
+    }
+    return peak;
 }
 
 std::vector<CollectiveId> FootprintTracker::GetSharing(CollectiveId id) const

@@ -35,6 +35,14 @@ class FootprintTracker
     /** @return instances that share any fabric link with @p id, sorted, without @p id */
     std::vector<CollectiveId> GetSharing(CollectiveId id) const;
 
+    /**
+     * @return the largest sum of demands of all active instances over the links that @p id uses:
+     *         how many times as long as on links of its own it takes; 0 for unknown ids
+     */
+    double GetPeakDemand(CollectiveId id) const;
+    /** The same over the bundles that @p id uses (Footprint::bundles). */
+    double GetPeakBundleDemand(CollectiveId id) const;
+
     uint32_t GetActiveCount() const
     {
         return static_cast<uint32_t>(m_active.size());
@@ -42,6 +50,7 @@ class FootprintTracker
 
   private:
     std::map<CollectiveId, FootprintPtr> m_active;
+    std::map<uint64_t, double> m_bundles; //!< sum of demands
     /// By port: who is on it and asks for how much of its rate.
     std::vector<std::vector<std::pair<CollectiveId, double>>> m_ports;
 };
