@@ -2,6 +2,7 @@
 // ./echo accuracy: rebuilds the accuracy tables in doc/ from the tables of measurements.
 
 #include "collective-accuracy.h"
+#include "collective-extrapolation.h"
 #include "replay-accuracy.h"
 #include "training-accuracy.h"
 
@@ -18,6 +19,53 @@ namespace
 {
 
 const std::string ROOT = ECHO_SOURCE_DIR;
+
+const char* const COLUMNS =
+    "| machine | model | operation | GPUs | hosts | from | rows | mean | median | p90 | worst "
+    "|\n|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|\n";
+
+/** Scales and machines that a fit has not seen. */
+void WriteUnseen(std::ostream& out, const std::string& tables, const std::string& profiles)
+{
+#ifdef ECHO_WITH_CERES
+    out << "# Scales and machines that the fit has not seen\n\n"
+        << "Absolute errors in percent, of that size and more (all sizes: from 1 KiB).\n\n"
+        << "Extrapolated: constants from the rows of few hosts, on the rows of more.\n\n"
+        << COLUMNS;
+    const std::vector<ExtrapolatedMachine> scales{
+        {"Azure ND A100 v4",
+         tables + "azure-ndv4-a100-all-reduce.csv",
+         profiles + "azure-ndv4-a100.yaml",
+         2},
+        {"H100 SXM", tables + "h100-sxm.csv", profiles + "h100-sxm.yaml", 2},
+        {"Alps", tables + "alps-gh200-all-reduce.csv", profiles + "alps-gh200.yaml", 2},
+    };
+    for (const ExtrapolatedMachine& machine : scales)
+    {
+        WriteExtrapolation(out, machine);
+    }
+    out << "\nTransferred: profiles on machines of the same parts that they were not fitted to. The "
+           "B200 profile has its rates inside hosts from one machine (AWS) and between hosts from "
+           "another (Lambda).\n\n"
+        << COLUMNS;
+    const std::vector<TransferredMachine> machines{
+        {"GCP A4, B200", tables + "b200-gcp-all-reduce.csv", profiles + "b200.yaml"},
+        {"H200", tables + "h200-all-reduce.csv", profiles + "h100-sxm.yaml"},
+    };
+    for (const TransferredMachine& machine : machines)
+    {
+        WriteTransfer(out, machine);
+    }
+    out << "\n# H800 against the Echo paper\n\n"
+        << "Profile h800 is not measured: it is h100-sxm with its rates inside hosts scaled by the "
+           "NVLinks (200 of 450 GB/s). The paper's Table 6 gives terms of an all-reduce of 32 H800; "
+           "its chunk sizes are those of NCCL's tree with LL128. Their sum with the set-up of the "
+           "paper's figure 15 (35 us) is the only time one can make of it.\n\n";
+    WriteTable6(out, tables + "echo-paper-h800.csv", profiles + "h800.yaml");
+#else
+    out << "(Scales and machines not seen: built without Ceres.)\n" << tables << profiles;
+#endif
+}
 
 int WriteCollectives(const std::string& folder)
 {
@@ -36,6 +84,12 @@ int WriteCollectives(const std::string& folder)
         {"Alps: 4 GH200 and 4 x Slingshot 200 Gb/s a host",
          tables + "alps-gh200-all-reduce.csv",
          profiles + "alps-gh200.yaml"},
+        {"DGX-1: 8 V100 on a mesh of NVLinks",
+         tables + "v100-all-reduce.csv",
+         profiles + "v100.yaml"},
+        {"A100-PCIe: 2 GPUs a host without NVLink, one HDR NIC",
+         tables + "a100-pcie.csv",
+         profiles + "a100-pcie.yaml"},
         {"Polaris: 4 A100-40GB and 2 x Slingshot 200 Gb/s a host",
          tables + "polaris-a100.csv",
          profiles + "polaris-a100.yaml"},
@@ -53,6 +107,7 @@ int WriteCollectives(const std::string& folder)
     {
         WriteAccuracy(out, machine);
     }
+    WriteUnseen(out, tables, profiles);
     if (!out.flush())
     {
         throw InputError({path, 0, ""}, "no writable file", "one");

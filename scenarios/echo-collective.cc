@@ -11,9 +11,12 @@
 #include "ns3/echo-units.h"
 #include "ns3/echo-yaml.h"
 
+#include <iomanip>
 #include <iostream>
+#include <sstream>
 
 using namespace ns3::echo;
+using ns3::Time;
 
 namespace
 {
@@ -53,7 +56,7 @@ void AddOptions(EchoCommandLine& line, Options& options)
     line.AddOption("ranks", "the first so many GPUs; default: all", options.ranks, 1, MOST_RANKS);
     line.AddHosts(options.hosts);
     line.AddOption("type", "element type", options.dataType);
-    line.AddOption("algorithm", "auto, ring, tree", options.algorithm);
+    line.AddOption("algorithm", "auto, ring, tree, nvls, nvls-tree, pat", options.algorithm);
     line.AddOption("protocol", "auto, ll, ll128, simple", options.protocol);
     line.AddOption("channels", "0: the selector decides", options.channels, 0, MOST_CHANNELS);
     line.AddOption("chunk", "largest message of a step; 0: a step's data", options.chunk);
@@ -94,6 +97,50 @@ BackendSettings MakeSettings(const Options& options, const Cluster& cluster)
     settings.network.mtuBytes = Parse("mtu", options.mtu, ParseMtu);
     settings.network.congestionControl = options.congestionControl;
     return settings;
+}
+
+std::string Microseconds(Time time)
+{
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(2) << static_cast<double>(time.GetPicoSeconds()) * 1e-6;
+    return text.str();
+}
+
+/** The terms of each estimate; they add up to the time. Lines begin with '#', as they are no rows. */
+void PrintTerms(const CollectiveExperiment& experiment,
+                CollectiveSpec spec,
+                const std::vector<CollectivePoint>& points)
+{
+    std::cout << "#\n# terms of the time in us (sharing: what the fabric lacks); chunk in bytes,\n"
+              << "# rounds of a channel\n#" << std::setw(13) << "size" << std::setw(11) << "chunk"
+              << std::setw(8) << "rounds";
+    for (const char* name : {"set-up", "intra", "inter", "reduction", "sync", "sharing", "total"})
+    {
+        std::cout << std::setw(13) << name;
+    }
+    std::cout << "\n";
+    for (const CollectivePoint& point : points)
+    {
+        spec.bytes = point.bytes;
+        const CostBreakdown cost = experiment.Explain(spec);
+        std::cout << "#" << std::setw(13) << point.bytes << std::setw(11) << cost.chunkBytes
+                  << std::setw(8) << static_cast<uint64_t>(cost.rounds + 0.5);
+        for (const Time term : {cost.setup,
+                                cost.intra,
+                                cost.inter,
+                                cost.reduction,
+                                cost.synchronisation,
+                                point.time - cost.GetTotal(),
+                                point.time})
+        {
+            std::cout << std::setw(13) << Microseconds(term);
+        }
+        std::cout << "\n";
+        if (cost.extrapolated && &point == &points.back())
+        {
+            std::cout << "# extrapolated: " << cost.reason << "\n";
+        }
+    }
 }
 
 int Run(const Options& options)
@@ -154,6 +201,10 @@ int Run(const Options& options)
         point.extrapolated = result.record.extrapolated;
         std::cout << FormatCollectiveRow(point) << std::flush;
         points.push_back(point);
+    }
+    if (fidelity == Fidelity::ANALYTICAL && ranks > 1)
+    {
+        PrintTerms(experiment, spec, points);
     }
     if (!options.csv.empty())
     {

@@ -49,7 +49,9 @@ inline MachineProfile MakeRoundProfile()
     constants.ringTail = 0.25;
     constants.overlapExponent = 1;
     constants.peerUs = 2;
-    constants.pairInterEfficiency = 0.5;
+    constants.simplexGain = 1;
+    constants.pairChannelGBps = 5;
+    constants.netChannelGBps = 2.5;
     constants.pairwiseEfficiency = 0.5;
     constants.protocols[2] = {4, 20, 1, 1};
     return profile;

@@ -115,6 +115,48 @@ TEST(NcclTestsReader, ReadsCsv)
     EXPECT_EQ(many[1].hosts, 4u);
 }
 
+// As Open MPI (--tag-output), Slurm (--label) and programs that print in between leave them.
+TEST(NcclTestsReader, ReadsThroughLaunchersAndInterruptions)
+{
+    const std::string text = R"([1,0]<stdout>:# nThread 1 nGpus 1 minBytes 8 maxBytes 64
+[1,0]<stdout>:#  Rank  0 Group  0 Pid 1 on a device  0 [0x00] NVIDIA H100
+0: #  Rank  1 Group  0 Pid 2 on b device  0 [0x00] NVIDIA H100
+[1,0]<stdout>:#   size  count  type  redop  root  time  algbw  busbw #wrong  time  algbw  busbw #wrong
+[1,0]<stdout>:      8      2 float    sum    -1   10.5   0.00   0.00      0  10.1   0.00   0.00    N/A
+0:      16      4     float     sum      -1    11.5    0.00    0.00      0     11.1    0.00    0.00      0
+     32      8     float     sum      -1    12.5    0.00    0.00      0 b:17:19 [0] NCCL INFO NET/IB
+    12.1    0.00    0.00      0
+     64     16     float     sum      -1    13.5    0.00    0.00      0 warning: slow
+    128     32     float     sum      -1 gone
+1024 7 other words
+)";
+    std::vector<std::string> notes;
+    const auto rows = ReadNcclTestsText(text, "all_reduce_n2.log", {}, &notes);
+    ASSERT_EQ(rows.size(), 4u);
+    EXPECT_EQ(rows[0].kind, CollectiveKind::ALL_REDUCE); // by the file's name
+    EXPECT_EQ(rows[0].hosts, 2u);
+    EXPECT_DOUBLE_EQ(rows[0].inPlaceUs, 10.1);
+    EXPECT_DOUBLE_EQ(rows[1].inPlaceUs, 11.1);
+    EXPECT_DOUBLE_EQ(rows[2].inPlaceUs, 12.1); // completed by the next line
+    EXPECT_DOUBLE_EQ(rows[3].inPlaceUs, 0);
+    EXPECT_DOUBLE_EQ(rows[3].outOfPlaceUs, 13.5);
+    ASSERT_EQ(notes.size(), 2u);
+    EXPECT_THAT(notes[0], HasSubstr("log:9: a row of 9 of 13 columns counts without the others"));
+    EXPECT_THAT(notes[1], HasSubstr("log:10: a row of 5 of 13 columns is left out"));
+}
+
+TEST(NcclTestsReader, TakesOtherToolsColumnsAndReleases)
+{
+    const auto rows = ReadNcclTestsText("num_workers,devices_per_node,size_bytes,time_us_median\n"
+                                        "4,2,8,9\n",
+                                        "x/a100_all_gather.csv",
+                                        {});
+    EXPECT_EQ(rows.at(0).kind, CollectiveKind::ALL_GATHER);
+    EXPECT_EQ(rows.at(0).hosts, 2u);
+    EXPECT_FALSE(rows.at(0).threadKnown);
+    EXPECT_EQ(ReadNcclTestsText(NEW_LOG, "new", {}).at(0).ncclRelease, "2.29");
+}
+
 TEST(NcclTestsReader, RefusesByLine)
 {
     EXPECT_THAT(MessageOf("hello\nworld\n"), HasSubstr("log.txt: found no nccl-tests table"));
@@ -173,12 +215,31 @@ TEST(CleanUp, LeavesOutWhatTimeCannotMean)
     EXPECT_EQ(clean.wrong, 1u);
 }
 
+// A dense sweep keeps its rows though one of them is quick by chance; a rank alone only copies.
+TEST(CleanUp, KeepsDenseSweepsAndLeavesOutCopies)
+{
+    std::vector<Measurement> rows;
+    for (uint64_t bytes = 1024; bytes <= 64 * 1024; bytes += 1024)
+    {
+        rows.push_back(Row(bytes, bytes == 60 * 1024 ? 5 : 20));
+    }
+    EXPECT_EQ(CleanUp(rows).rows.size(), rows.size());
+    Measurement copy = Row(1024, 1);
+    copy.ranks = 1;
+    rows.push_back(copy);
+    EXPECT_EQ(CleanUp(rows).alone, 1u);
+}
+
 TEST(Profile, ReadsBackWhatItWrites)
 {
     MachineProfile profile = MakeRoundProfile();
     profile.hardware = "two \"quoted\" words \\ and a line\nbreak";
     profile.ranges = {{CollectiveKind::ALL_TO_ALL, 1, 1024, 2, 8, 1, 2, 1, 4}};
     profile.residuals = {{CollectiveKind::ALL_REDUCE, 8, 1, 1048576, 11, 3.25, 1.5, 7, 9.75}};
+    profile.intervals["nic_GBps"] = {9, 11.5};
+    profile.nccl.hostRings = {1, 2, 4};
+    profile.nccl.nvlsPathGBps = 40;
+    profile.nccl.nvlink = false;
     const std::string text = FormatProfile(profile);
     const MachineProfile read = ReadProfile(YamlNode::LoadText(text, "p.yaml"));
     EXPECT_EQ(FormatProfile(read), text);

@@ -176,22 +176,122 @@ TEST(WhiteBox, TreeOnTwoHosts)
                 1e-6);
 }
 
-TEST(WhiteBox, TheSwitchReducesWhereThatIsQuicker)
+TEST(WhiteBox, TheSwitchReduces)
 {
     MachineProfile profile = MakeRoundProfile();
-    profile.constants.nvlsUs = 25;
-    profile.constants.nvlsGBps = 200;
+    profile.nccl.nvlsChannels = 16;
     CostQuery query;
-    query.bytes = 40e6;
-    query.how = {Algorithm::RING, Protocol::SIMPLE};
-    // 4 ranks: 5/4 of 40e6 B at 200 GB/s beside a ring of 600 us; two ranks have a ring only.
-    EXPECT_NEAR(
-        EvaluateWhiteBox(profile, EvenShape(4, 1, 5), query).GetTotal(), 12 + 25 + 250, 1e-6);
-    profile.constants.nvlsUs = 1000;
-    EXPECT_GT(EvaluateWhiteBox(profile, EvenShape(4, 1, 5), query).GetTotal(), 12 + 600);
-    profile.constants.nvlsUs = 1;
-    EXPECT_GT(EvaluateWhiteBox(profile, EvenShape(2, 1, 5), query).GetTotal(), 12 + 400);
-    EXPECT_EQ(EvaluateWhiteBox(profile, EvenShape(4, 2, 5), query).reduction, 0);
+    query.bytes = 4096 * MIB;
+    query.how = {Algorithm::NVLS, Protocol::SIMPLE};
+    EXPECT_THROW(EvaluateWhiteBox(profile, EvenShape(8, 1, 5), query), UnsupportedError);
+    profile.constants.nvlsUs = 25;
+    profile.constants.nvlsChunkUs = 4;
+    profile.constants.nvlsGBps = 200;
+    // 8 ranks, 16 channels, chunks of 128 KiB: 16 MiB at once, 256 rounds. A link carries 9/8 of the
+    // bytes at 200 GB/s. Set-up 7 + 16 / 2.
+    const CostTerms terms = EvaluateWhiteBox(profile, EvenShape(8, 1, 5), query);
+    EXPECT_NEAR(terms.GetTotal(), 15 + 25 + 256 * 4 + 4096 * MIB * 9 / 8 / 200e3, 1e-6);
+    EXPECT_EQ(terms.inter, 0);
+    // 256 MiB: below 64 rounds of 16 MiB, so chunks of 64 KiB: 32 rounds of 8 MiB.
+    query.bytes = 256 * MIB;
+    EXPECT_NEAR(EvaluateWhiteBox(profile, EvenShape(8, 1, 5), query).GetTotal(),
+                15 + 25 + 32 * 4 + 256 * MIB * 9 / 8 / 200e3,
+                1e-6);
+    // Two hosts: a tree between them, each byte once over 5 NICs of 10 GB/s, slower than inside; 128
+    // KiB chunks, 16 * 8 at once: 16 MiB; the first round goes up and down at 20 us each.
+    query.how.algorithm = Algorithm::NVLS_TREE;
+    EXPECT_NEAR(EvaluateWhiteBox(profile, EvenShape(16, 2, 5), query).GetTotal(),
+                15 + 25 + 16 * 4 + 2 * (20 + 16 * MIB / 50e3) + 256 * MIB / 50e3,
+                1e-6);
+}
+
+// The mesh of a DGX-1 (scenarios/clusters/dgx1-v100.yaml): measured bus bandwidths of 22.5, 45, 85,
+// 37, 46, 86 and 134 GB/s with 2 to 8 GPUs are 1, 2, 4, 2, 2, 4 and 6 rings of 20 to 25 GB/s.
+TEST(NcclEnvironment, CountsTheRingsOfAMesh)
+{
+    std::vector<std::vector<uint32_t>> mesh(8, std::vector<uint32_t>(8, 0));
+    const uint32_t links[][3] = {{0, 1, 1}, {0, 2, 1}, {0, 3, 2}, {0, 4, 2}, {1, 2, 2}, {1, 3, 1},
+                                 {1, 5, 2}, {2, 3, 2}, {2, 6, 1}, {3, 7, 1}, {4, 5, 1}, {4, 6, 1},
+                                 {4, 7, 2}, {5, 6, 2}, {5, 7, 1}, {6, 7, 2}};
+    for (const auto& link : links)
+    {
+        mesh[link[0]][link[1]] = mesh[link[1]][link[0]] = link[2];
+    }
+    std::vector<uint32_t> rings;
+    for (uint32_t gpus = 2; gpus <= 8; ++gpus)
+    {
+        rings.push_back(CountRings(mesh, gpus));
+    }
+    EXPECT_THAT(rings, testing::ElementsAre(1, 2, 4, 2, 2, 4, 6));
+    NcclEnvironment nccl;
+    nccl.hostPaths = 6;
+    nccl.hostChannels = 12;
+    nccl.hostRings = rings;
+    EXPECT_DOUBLE_EQ(RingShare(nccl, 4), 4.0 / 6);
+    EXPECT_EQ(NcclChannels(nccl, EvenShape(2, 1, 4)), 2u);
+    EXPECT_EQ(NcclChannels(nccl, EvenShape(8, 1, 4)), 12u);
+}
+
+// Eight GPUs and 32 channels: four a peer; they double while one's part is above 16 MiB. Between
+// hosts two, or one where the peers of a rank do not fit.
+TEST(NcclChunks, CutsASendToAPeer)
+{
+    NcclEnvironment nccl;
+    nccl.hostChannels = 24;
+    const GroupShape shape = EvenShape(8, 1, 8);
+    const std::pair<double, double> expected[] = {
+        {64, 4}, {65, 8}, {128, 8}, {256, 16}, {512, 32}, {4096, 32}};
+    for (const auto& [mebibytes, channels] : expected)
+    {
+        EXPECT_EQ(NcclPairParts(nccl, shape, mebibytes * MIB, false).channels, channels)
+            << mebibytes;
+    }
+    EXPECT_EQ(NcclPairParts(nccl, shape, 65 * MIB, false).partBytes, 16 * MIB);
+    EXPECT_EQ(NcclPairParts(nccl, EvenShape(2, 2, 8), MIB, true).channels, 2);
+    EXPECT_EQ(NcclPairParts(nccl, EvenShape(10, 10, 8), MIB, true).channels, 1);
+}
+
+// NCCL 2.22 on 8 H100: LL up to about 1 MiB, then NVLink SHARP; without it LL128 and Simple rings.
+TEST(NcclTuner, TakesTheSwitchFromAMebibyteOn)
+{
+    NcclEnvironment nccl = DeduceNcclEnvironment({true, 450, 50, 8, 8}, GpuGeneration::HOPPER);
+    EXPECT_DOUBLE_EQ(nccl.nvlsPathGBps, 40); // of 46.35 a GPU
+    const GroupShape host = EvenShape(8, 1, 8);
+    EXPECT_EQ(NcclTuner(nccl, host).Choose(Kind::ALL_REDUCE, 65536).protocol, Protocol::LL);
+    EXPECT_EQ(NcclTuner(nccl, host).Choose(Kind::ALL_REDUCE, 4 << 20).algorithm, Algorithm::NVLS);
+    EXPECT_EQ(NcclTuner(nccl, host).Choose(Kind::ALL_GATHER, 1 << 30).algorithm, Algorithm::RING);
+    EXPECT_NE(NcclTuner(nccl, EvenShape(2, 1, 8)).Choose(Kind::ALL_REDUCE, 1 << 30).algorithm,
+              Algorithm::NVLS);
+    nccl.nvlsPathGBps = 0;
+    EXPECT_EQ(NcclTuner(nccl, host).Choose(Kind::ALL_REDUCE, 4 << 20).algorithm, Algorithm::RING);
+    // PAT: one GPU a host, from 2.23 on.
+    const AlgorithmProtocol pat{Algorithm::PAT, Protocol::SIMPLE};
+    EXPECT_FALSE(NcclTuner(nccl, EvenShape(16, 16, 8)).GetTime(Kind::ALL_GATHER, pat, 1024));
+    nccl.version = "2.23";
+    EXPECT_TRUE(NcclTuner(nccl, EvenShape(16, 16, 8)).GetTime(Kind::ALL_GATHER, pat, 1024));
+    EXPECT_FALSE(NcclTuner(nccl, EvenShape(32, 16, 8)).GetTime(Kind::ALL_GATHER, pat, 1024));
+}
+
+// Of N hosts with a NIC a GPU, (N - 1) / N of what a rank sends leaves the host: bytes over time
+// fall as N / (N - 1) toward what a NIC sustains.
+TEST(WhiteBox, AllToAllFallsTowardTheNic)
+{
+    MachineProfile profile = MakeRoundProfile();
+    profile.constants.pairwiseEfficiency = 1;
+    profile.constants.peerUs = 0.001;
+    CostQuery query;
+    query.kind = Kind::ALL_TO_ALL;
+    query.how = {Algorithm::PAIRWISE, Protocol::SIMPLE};
+    query.bytes = 1e10;
+    double last = INFINITY;
+    for (const uint32_t hosts : {2u, 4u, 8u, 16u, 64u})
+    {
+        const double time = EvaluateWhiteBox(profile, EvenShape(5 * hosts, hosts, 5), query).GetTotal();
+        const double rate = query.bytes / time / 1000;
+        EXPECT_NEAR(rate, 10.0 * hosts / (hosts - 1), 0.01) << hosts;
+        EXPECT_LT(rate, last);
+        last = rate;
+    }
 }
 
 TEST(WhiteBox, PairsAndAllToAll)

@@ -85,16 +85,32 @@ CollectiveExperiment::CollectiveExperiment(const Cluster& cluster,
 {
 }
 
+CommGroupPtr CollectiveExperiment::MakeWorld(uint32_t ranks) const
+{
+    std::vector<RankId> members;
+    for (uint32_t rank = 0; rank < ranks; ++rank)
+    {
+        members.emplace_back(rank);
+    }
+    return std::make_shared<const CommGroup>(
+        GroupId(0), GroupKind::WORLD, "world", std::move(members));
+}
+
 ExperimentResult CollectiveExperiment::Run(const CollectiveSpec& spec, Fidelity fidelity) const
 {
-    std::vector<RankId> ranks;
-    for (uint32_t rank = 0; rank < m_placement->GetRankCount(); ++rank)
-    {
-        ranks.emplace_back(rank);
-    }
-    auto group =
-        std::make_shared<const CommGroup>(GroupId(0), GroupKind::WORLD, "world", std::move(ranks));
-    return Run(spec, {}, group, fidelity);
+    return Run(spec, {}, MakeWorld(m_placement->GetRankCount()), fidelity);
+}
+
+CostBreakdown CollectiveExperiment::Explain(const CollectiveSpec& spec) const
+{
+    SimulatorGuard guard;
+    const EchoBackendHelper helper(m_cluster, m_placement, m_settings);
+    const bool pair = spec.kind == CollectiveKind::SEND_RECV;
+    CollectivePlan plan;
+    plan.spec = spec;
+    plan.layout = MakeGroupLayout(MakeWorld(pair ? 2 : m_placement->GetRankCount()), m_placement);
+    plan.choice = helper.GetSelector()->Select(plan.spec, *plan.layout);
+    return helper.GetCostModel()->Estimate(plan);
 }
 
 ExperimentResult CollectiveExperiment::Run(const CollectiveSpec& spec,

@@ -6,6 +6,7 @@
 
 #include "ns3/echo-collective-spec.h"
 #include "ns3/echo-comm-group.h"
+#include "ns3/echo-cost-model.h"
 #include "ns3/echo-records.h"
 
 #include <vector>
@@ -52,7 +53,13 @@ class CollectiveExperiment
                          CommGroupPtr group,
                          Fidelity fidelity) const;
 
+    /** @return the terms of the estimate for a collective over all ranks (send-recv: the first two)
+     */
+    CostBreakdown Explain(const CollectiveSpec& spec) const;
+
   private:
+    CommGroupPtr MakeWorld(uint32_t ranks) const;
+
     Cluster m_cluster;          //!< the hardware
     PlacementPtr m_placement;   //!< ranks on GPUs
     BackendSettings m_settings; //!< of every run

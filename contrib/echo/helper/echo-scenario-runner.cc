@@ -6,6 +6,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/double.h"
+#include "ns3/echo-analytical-backend.h"
 #include "ns3/echo-constant-slowdown.h"
 #include "ns3/echo-error.h"
 #include "ns3/echo-progress.h"
@@ -23,7 +24,8 @@ namespace echo
 namespace
 {
 
-const uint32_t MAX_CONTENTION_PASSES = 4; //!< one analytical, three with what it found
+const uint32_t MAX_CONTENTION_PASSES = 4;  //!< one analytical, three with what it found
+const uint32_t MOST_UNFOLDED_RANKS = 1024; //!< jobs that run again unfolded if contended
 
 /** Adds up what the summary needs and passes everything on. */
 class TotalsSink : public RecordSink
@@ -97,9 +99,9 @@ class UncontendedSink : public RecordSink
     {
     }
 
-    void Watch(Ptr<HybridBackend> backend)
+    void Watch(std::function<bool()> isContended)
     {
-        m_backend = backend;
+        m_isContended = std::move(isContended);
     }
 
     void OnOperator(const OperatorRecord& record) override
@@ -131,14 +133,14 @@ class UncontendedSink : public RecordSink
     template <typename Record>
     void Pass(void (RecordSink::*take)(const Record&), const Record& record)
     {
-        if (m_backend->GetContended().empty())
+        if (!m_isContended())
         {
             (m_next.*take)(record);
         }
     }
 
     RecordSink& m_next;
-    Ptr<HybridBackend> m_backend;
+    std::function<bool()> m_isContended;
 };
 
 void AddCounters(const NetworkTotals& network, RunRecord& run)
@@ -158,9 +160,10 @@ void AddWarnings(const TotalsSink& totals, std::vector<std::string>& warnings)
     if (totals.contendedAnalytical > 0)
     {
         warnings.push_back(std::to_string(totals.contendedAnalytical) + of +
-                           "shared links with others while estimated analytically: the step "
-                           "is contended and its time a lower bound; packet, flow or hybrid "
-                           "fidelity models the contention");
+                           "shared links with others while estimated analytically: estimates "
+                           "count what shares when a communication starts, not what comes later, "
+                           "and of folded ranks nothing; packet, flow or hybrid fidelity models "
+                           "the contention");
     }
     if (totals.uncoupled > 0)
     {
@@ -281,9 +284,33 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
 
 RunRecord ScenarioRunner::RunFolded(Fidelity fidelity, const SinkMaker& makeSink)
 {
+    const bool mayRepeat = m_folds && m_scenario.folding == "auto" &&
+                           m_placement->GetRankCount() <= MOST_UNFOLDED_RANKS;
     try
     {
-        return RunOnce(fidelity, nullptr, makeSink(), nullptr, nullptr);
+        if (!mayRepeat)
+        {
+            return RunOnce(fidelity, nullptr, makeSink(), nullptr, nullptr);
+        }
+        // Where communications meet, one of many alike may take longer than another.
+        bool isContended = false;
+        UncontendedSink first(makeSink());
+        const RunRecord run = RunOnce(
+            fidelity,
+            nullptr,
+            first,
+            [&](Ptr<CollectiveBackend> backend) {
+                const auto analytical = DynamicCast<AnalyticalBackend>(backend);
+                first.Watch([analytical, &isContended] {
+                    isContended = analytical && analytical->IsFoldedAndContended();
+                    return isContended;
+                });
+            },
+            nullptr);
+        if (!isContended)
+        {
+            return run;
+        }
     }
     catch (const StallError&)
     {
@@ -330,7 +357,8 @@ RunRecord ScenarioRunner::RunWithContentionPolicy(const SinkMaker& makeSink)
     };
     UncontendedSink first(makeSink());
     RunRecord run = simulate(first, [&](Ptr<CollectiveBackend> backend) {
-        first.Watch(DynamicCast<HybridBackend>(backend));
+        const auto hybrid = DynamicCast<HybridBackend>(backend);
+        first.Watch([hybrid] { return !hybrid->GetContended().empty(); });
     });
     if (contended.empty())
     {

@@ -152,7 +152,7 @@ std::vector<TreeChunk> NcclSwitchChunks(const GroupShape& shape, double channelB
     return chunks;
 }
 
-double NcclPairChannels(const NcclEnvironment& environment,
+PairParts NcclPairParts(const NcclEnvironment& environment,
                         const GroupShape& shape,
                         double bytes,
                         bool betweenHosts)
@@ -163,7 +163,8 @@ double NcclPairChannels(const NcclEnvironment& environment,
     if (betweenHosts)
     {
         const double most = 2;
-        return most * std::ceil(shape.ranks / PEERS_AT_ONCE) > all ? 1 : most;
+        const double channels = most * std::ceil(shape.ranks / PEERS_AT_ONCE) > all ? 1 : most;
+        return {channels, bytes / channels};
     }
     constexpr double CHUNK = 524288;
     const double most = environment.nvlink ? all : std::min(all, 2.0);
@@ -174,11 +175,13 @@ double NcclPairChannels(const NcclEnvironment& environment,
         channels /= 2;
     }
     channels = std::min(channels, std::max(1.0, bytes / (chunk / 8)));
+    double least = 0;
     while (bytes / channels > 32 * chunk && 2 * channels <= most)
     {
         channels *= 2;
+        least = 32 * chunk;
     }
-    return channels;
+    return {channels, std::max(bytes / channels, least)};
 }
 
 } // namespace echo

@@ -67,15 +67,23 @@ std::vector<TreeChunk> NcclTreeChunks(CollectiveProtocol protocol,
  */
 std::vector<TreeChunk> NcclSwitchChunks(const GroupShape& shape, double channelBytes, double bytes);
 
+/** How a send to one peer is cut. */
+struct PairParts
+{
+    double channels{1};
+    /// What a channel moves; no less than for fewer bytes, where those would take fewer channels.
+    double partBytes{0};
+};
+
 /**
- * @return channels that a send of @p bytes to one peer takes (src/enqueue.cc, src/graph/paths.cc)
+ * @return how a send of @p bytes to one peer is cut (src/enqueue.cc, src/graph/paths.cc)
  *
  * Inside a host with NVLink: as many channels a peer as the collective's, rounded up to a power of
  * two, at least that over the ranks; more, doubling, while a channel's part is above 16 MiB (PCIe:
  * two channels, 4 MiB). Between hosts: two, or one if the peers of a rank, eight at a time, would
  * not fit the channels.
  */
-double NcclPairChannels(const NcclEnvironment& environment,
+PairParts NcclPairParts(const NcclEnvironment& environment,
                         const GroupShape& shape,
                         double bytes,
                         bool betweenHosts);

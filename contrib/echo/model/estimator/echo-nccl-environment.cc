@@ -209,6 +209,7 @@ uint32_t CountRings(const std::vector<std::vector<uint32_t>>& mesh, uint32_t gpu
 HostLinks ReadHostLinks(const Topology& topology)
 {
     HostLinks links;
+    links.hasNvlink = false;
     const DeviceId gpu = topology.GetDevices(DeviceRole::GPU).front();
     const HostId host = topology.GetDevice(gpu).host;
     links.gpusPerHost = static_cast<uint32_t>(topology.GetGpus(host).size());

@@ -18,13 +18,13 @@ namespace echo
 struct HostLinks
 {
     bool hasSwitch{false}; //!< GPUs are joined by an NVSwitch
-    bool hasNvlink{false}; //!< GPUs are joined by NVLink at all
-    /// Without switch: NVLinks between GPUs (counting 25 GB/s each), by their order in the host.
-    std::vector<std::vector<uint32_t>> mesh;
     double gpuGBps{0};     //!< all links of a GPU to others of its host, one direction
     double nicGBps{0};     //!< one NIC to the fabric, one direction; 0: none
     uint32_t gpusPerHost{1};
     uint32_t nicsPerHost{0};
+    bool hasNvlink{true}; //!< GPUs are joined by NVLink at all
+    /// Without switch: NVLinks between GPUs (counting 25 GB/s each), by their order in the host.
+    std::vector<std::vector<uint32_t>> mesh;
 };
 
 /** @return the links of the first host */
@@ -47,7 +47,8 @@ GpuGeneration GenerationOf(const std::string& gpuName);
  *         them to channels of 20 to 45 GB/s; between hosts a channel a NIC with the largest rate of
  *         its ladder (src/graph/search.cc) that NIC and NVLink allow; then twice the channels
  *         (src/graph/connect.cc). NVLink SHARP: 16 channels, 24 on Blackwell
- *         (src/transport/nvls.cc), each GPU's part at the largest rate of the ladder. Version, processor and LL128 stay at their defaults.
+ *         (src/transport/nvls.cc), each GPU's part at the largest rate of the ladder. Version,
+ * processor and LL128 stay at their defaults.
  */
 NcclEnvironment DeduceNcclEnvironment(const HostLinks& links, GpuGeneration gpu);
 

@@ -38,91 +38,90 @@ struct Tables
     bool netOverhead;      //!< the proxy's time to post is a lower bound of a ring's step
 };
 
-constexpr Tables TABLES[] = {
-    {208,
-     {{4.4, 4.4, 0}, {3.6, 10.0, 8.4}},
-     {{.52, 1.25, 28}, {.47, 1.9, 3.4}},
-     {{1.0, 1.9, 28}, {1.0, 2.5, 5.7}},
-     {{5.0, 8.5, 28}, {2.7, 4.0, 9.6}},
-     23,
-     14,
-     {87.7, 22.5, 19.0},
-     .25,
-     1.8,
-     1.9,
-     1.5,
-     true,
-     false},
-    {218,
-     {{6.8, 14.0, 0}, {6.6, 14.0, 8.4}},
-     {{.6, 1.25, 4}, {.6, 1.9, 3.4}},
-     {{1.0, 1.9, 4}, {1.0, 2.5, 5.7}},
-     {{5.0, 8.5, 14}, {2.7, 4.0, 14.0}},
-     23,
-     14,
-     {87.7, 22.5, 19.0},
-     .25,
-     1,
-     1.4,
-     1.4,
-     false,
-     true},
-    {219,
-     {{6.8, 14.0, 0}, {6.6, 14.0, 8.4}},
-     {{.6, 1.25, 28}, {.6, 1.9, 3.4}},
-     {{1.0, 1.9, 28}, {1.0, 2.5, 5.7}},
-     {{5.0, 8.5, 28}, {2.7, 4.0, 14.0}},
-     23,
-     14,
-     {87.7, 22.5, 19.0},
-     .25,
-     1,
-     1.4,
-     1.4,
-     false,
-     true},
-    {222,
-     {{6.8, 14.0, 0}, {6.6, 14.0, 8.4}},
-     {{.6, 1.25, 28}, {.6, 1.9, 3.4}},
-     {{1.0, 1.9, 28}, {1.0, 2.5, 5.7}},
-     {{5.0, 8.5, 28}, {2.7, 4.0, 14.0}},
-     25,
-     14,
-     {141.0, 45.0, 35.0},
-     .5,
-     1,
-     1.4,
-     1.4,
-     false,
-     true},
-    {223,
-     {{6.8, 14.0, 8.4}, {6.6, 14.0, 8.4}},
-     {{.6, 1.25, 4}, {.6, 1.9, 3.4}},
-     {{1.0, 1.9, 4}, {1.0, 2.5, 5.7}},
-     {{5.0, 8.5, 14}, {2.7, 4.0, 14.0}},
-     25,
-     14,
-     {141.0, 45.0, 35.0},
-     .5,
-     1,
-     1.4,
-     1.4,
-     false,
-     true},
-    {228,
-     {{6.8, 14.0, 8.4}, {6.6, 14.0, 8.4}},
-     {{.6, 1.25, 4}, {.6, 1.9, 3.4}},
-     {{1.0, 1.9, 4}, {1.0, 2.5, 5.7}},
-     {{5.0, 8.5, 14}, {2.7, 4.0, 14.0}},
-     25,
-     20.9,
-     {141.0, 45.0, 35.0},
-     .5,
-     1,
-     1.4,
-     1.4,
-     false,
-     true}};
+constexpr Tables TABLES[] = {{208,
+                              {{4.4, 4.4, 0}, {3.6, 10.0, 8.4}},
+                              {{.52, 1.25, 28}, {.47, 1.9, 3.4}},
+                              {{1.0, 1.9, 28}, {1.0, 2.5, 5.7}},
+                              {{5.0, 8.5, 28}, {2.7, 4.0, 9.6}},
+                              23,
+                              14,
+                              {87.7, 22.5, 19.0},
+                              .25,
+                              1.8,
+                              1.9,
+                              1.5,
+                              true,
+                              false},
+                             {218,
+                              {{6.8, 14.0, 0}, {6.6, 14.0, 8.4}},
+                              {{.6, 1.25, 4}, {.6, 1.9, 3.4}},
+                              {{1.0, 1.9, 4}, {1.0, 2.5, 5.7}},
+                              {{5.0, 8.5, 14}, {2.7, 4.0, 14.0}},
+                              23,
+                              14,
+                              {87.7, 22.5, 19.0},
+                              .25,
+                              1,
+                              1.4,
+                              1.4,
+                              false,
+                              true},
+                             {219,
+                              {{6.8, 14.0, 0}, {6.6, 14.0, 8.4}},
+                              {{.6, 1.25, 28}, {.6, 1.9, 3.4}},
+                              {{1.0, 1.9, 28}, {1.0, 2.5, 5.7}},
+                              {{5.0, 8.5, 28}, {2.7, 4.0, 14.0}},
+                              23,
+                              14,
+                              {87.7, 22.5, 19.0},
+                              .25,
+                              1,
+                              1.4,
+                              1.4,
+                              false,
+                              true},
+                             {222,
+                              {{6.8, 14.0, 0}, {6.6, 14.0, 8.4}},
+                              {{.6, 1.25, 28}, {.6, 1.9, 3.4}},
+                              {{1.0, 1.9, 28}, {1.0, 2.5, 5.7}},
+                              {{5.0, 8.5, 28}, {2.7, 4.0, 14.0}},
+                              25,
+                              14,
+                              {141.0, 45.0, 35.0},
+                              .5,
+                              1,
+                              1.4,
+                              1.4,
+                              false,
+                              true},
+                             {223,
+                              {{6.8, 14.0, 8.4}, {6.6, 14.0, 8.4}},
+                              {{.6, 1.25, 4}, {.6, 1.9, 3.4}},
+                              {{1.0, 1.9, 4}, {1.0, 2.5, 5.7}},
+                              {{5.0, 8.5, 14}, {2.7, 4.0, 14.0}},
+                              25,
+                              14,
+                              {141.0, 45.0, 35.0},
+                              .5,
+                              1,
+                              1.4,
+                              1.4,
+                              false,
+                              true},
+                             {228,
+                              {{6.8, 14.0, 8.4}, {6.6, 14.0, 8.4}},
+                              {{.6, 1.25, 4}, {.6, 1.9, 3.4}},
+                              {{1.0, 1.9, 4}, {1.0, 2.5, 5.7}},
+                              {{5.0, 8.5, 14}, {2.7, 4.0, 14.0}},
+                              25,
+                              20.9,
+                              {141.0, 45.0, 35.0},
+                              .5,
+                              1,
+                              1.4,
+                              1.4,
+                              false,
+                              true}};
 
 // By generation and by 1, 2, more hosts, GB/s. llMaxBws looks at the GPU inside one host and at
 // the processor between hosts (row 1 for AMD, row 0 else).
@@ -255,8 +254,7 @@ uint32_t NcclChannels(const NcclEnvironment& environment, const GroupShape& shap
     if (shape.hosts <= 1)
     {
         const double share = RingShare(environment, shape.localRanks);
-        return static_cast<uint32_t>(
-            std::max(1.0, std::round(environment.hostChannels * share)));
+        return static_cast<uint32_t>(std::max(1.0, std::round(environment.hostChannels * share)));
     }
     const double channels = std::round(environment.channelsPerNic * shape.nics);
     return static_cast<uint32_t>(
@@ -326,9 +324,8 @@ double NcclTuner::GetBandwidth(Kind kind, AlgorithmProtocol how) const
     const bool single = m_shape.hosts <= 1;
     const uint32_t column = std::min(m_shape.hosts, 3u) - 1;
     const auto generation = static_cast<uint32_t>(m_environment.gpu);
-    const double inside =
-        std::max(1.0,
-                 std::round(m_environment.hostPaths * RingShare(m_environment, m_shape.localRanks)));
+    const double inside = std::max(
+        1.0, std::round(m_environment.hostPaths * RingShare(m_environment, m_shape.localRanks)));
     const double paths = single ? inside : std::max(1.0, m_environment.pathsPerNic * m_shape.nics);
     double rate = single ? m_environment.hostPathGBps : m_environment.netPathGBps;
     if (tree && m_shape.hosts == 2)
@@ -406,7 +403,9 @@ double NcclTuner::GetLatency(Kind kind, AlgorithmProtocol how) const
     }
     if (IsChain(kind))
     {
-        return latency + (several ? tables.net : m_environment.nvlink ? tables.nvlink : tables.pci)[1][protocol];
+        return latency + (several                ? tables.net
+                          : m_environment.nvlink ? tables.nvlink
+                                                 : tables.pci)[1][protocol];
     }
     if (several && tables.netOverhead)
     {
@@ -454,11 +453,8 @@ AlgorithmProtocol NcclTuner::Choose(Kind kind, uint64_t bytes) const
 {
     AlgorithmProtocol best;
     std::optional<double> least;
-    for (const Algorithm algorithm : {Algorithm::TREE,
-                                      Algorithm::RING,
-                                      Algorithm::NVLS,
-                                      Algorithm::NVLS_TREE,
-                                      Algorithm::PAT})
+    for (const Algorithm algorithm :
+         {Algorithm::TREE, Algorithm::RING, Algorithm::NVLS, Algorithm::NVLS_TREE, Algorithm::PAT})
     {
         for (const Protocol protocol : {Protocol::LL, Protocol::LL128, Protocol::SIMPLE})
         {

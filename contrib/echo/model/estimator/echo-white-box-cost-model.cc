@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-white-box-cost-model.h"
 
+#include "echo-nccl-chunks.h"
+
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
 #include "ns3/echo-error.h"
@@ -63,6 +65,54 @@ void CountSplits(const CollectivePlan& plan, CostQuery& query)
         }
         query.interBytes = std::max({query.interBytes, sent, received});
     }
+}
+
+/** What a channel moves in a step, and how many steps follow each other in it. */
+struct Rounds
+{
+    double chunkBytes{0};
+    double count{0};
+};
+
+Rounds CountRounds(const CollectiveChoice& choice, const GroupShape& shape, const CostQuery& query)
+{
+    const double channelBytes = query.bytes / std::max(choice.channels, 1u);
+    if (shape.ranks < 2)
+    {
+        return {};
+    }
+    switch (MovesLike(choice.algorithm))
+    {
+    case CollectiveAlgorithmKind::RING:
+        if (choice.algorithm == CollectiveAlgorithmKind::NVLS)
+        {
+            break;
+        }
+        if (query.kind != CollectiveKind::BROADCAST && query.kind != CollectiveKind::REDUCE)
+        {
+            // Loops over the buffer, each of n - 1 or 2 (n - 1) steps; four slots a chunk (Simple).
+            const double most =
+                NcclSlotBytes(choice.protocol) * (ProtocolIndex(choice.protocol) == 2 ? 4 : 1);
+            const double part = channelBytes / shape.ranks;
+            const double loops = std::max(1.0, std::ceil(part / most));
+            const double steps =
+                (shape.ranks - 1.0) * (query.kind == CollectiveKind::ALL_REDUCE ? 2 : 1);
+            return {std::min(part, most), loops * steps};
+        }
+        break;
+    case CollectiveAlgorithmKind::PAIRWISE:
+        return {query.bytes / (query.kind == CollectiveKind::SEND_RECV ? 1 : shape.ranks),
+                query.kind == CollectiveKind::SEND_RECV ? 1.0 : shape.ranks - 1.0};
+    default:
+        break;
+    }
+    const double heads = choice.algorithm == CollectiveAlgorithmKind::NVLS ||
+                                 choice.algorithm == CollectiveAlgorithmKind::NVLS_TREE
+                             ? shape.localRanks
+                             : 1;
+    const double part = channelBytes / heads;
+    const double chunk = choice.chunkBytes > 0 ? static_cast<double>(choice.chunkBytes) : part;
+    return {std::min(chunk, part), std::max(1.0, std::ceil(part / chunk))};
 }
 
 std::string OutOf(const std::string& found, const std::string& least, const std::string& most)
@@ -210,6 +260,9 @@ CostBreakdown WhiteBoxCostModel::Compute(const CollectivePlan& plan, const Group
             terms.inter = inter;
         }
     }
+    const Rounds rounds = CountRounds(plan.choice, shape, query);
+    cost.chunkBytes = static_cast<uint64_t>(rounds.chunkBytes);
+    cost.rounds = rounds.count;
     cost.intra = MicrosecondsToTime(terms.intra);
     cost.inter = MicrosecondsToTime(terms.inter);
     cost.reduction = MicrosecondsToTime(terms.reduction);

@@ -43,6 +43,11 @@ class WhiteBoxCostModel : public CostModel
 
     CostBreakdown Estimate(const CollectivePlan& plan) const override;
 
+    bool KnowsFabric() const override
+    {
+        return false;
+    }
+
     /**
      * @return the terms of a query, without the marks; what Estimate rounds to picoseconds
      * @param shape the group's plain numbers

@@ -31,24 +31,18 @@ CostTerms PairwiseTerms(const MachineProfile& profile,
     }
     const bool between = pair ? query.betweenHosts : shape.hosts > 1;
     const double nics = pair ? 1 : std::max(shape.nics, 1u);
-    double intraRate = GpuRateOf(profile, shape) * protocol.intraEfficiency;
-    double interRate = constants.nicGBps * nics * protocol.interEfficiency;
+    const double part = pair ? 1 : constants.pairwiseEfficiency;
+    const double intraRate = part * GpuRateOf(profile, shape) * protocol.intraEfficiency;
+    const double interRate = part * constants.nicGBps * nics * protocol.interEfficiency;
+    double intraTime = intraBytes / (1000 * intraRate);
+    double interTime = interBytes / (1000 * interRate);
     if (pair)
     {
-        intraRate = std::min(intraRate,
-                             constants.pairChannelGBps *
-                                 NcclPairChannels(profile.nccl, shape, intraBytes, false));
-        interRate =
-            std::min(interRate,
-                     constants.netChannelGBps * NcclPairChannels(profile.nccl, shape, 0, true));
+        const PairParts inside = NcclPairParts(profile.nccl, shape, intraBytes, false);
+        const PairParts outside = NcclPairParts(profile.nccl, shape, interBytes, true);
+        intraTime = std::max(intraTime, inside.partBytes / (1000 * constants.pairChannelGBps));
+        interTime = std::max(interTime, outside.partBytes / (1000 * constants.netChannelGBps));
     }
-    else
-    {
-        intraRate *= constants.pairwiseEfficiency;
-        interRate *= constants.pairwiseEfficiency;
-    }
-    const double intraTime = intraBytes / (1000 * intraRate);
-    const double interTime = interBytes / (1000 * interRate);
     CostTerms terms;
     const double channels = std::clamp(
         query.bytes / NcclBytesPerChannel(query.how.algorithm, query.how.protocol, shape.ranks),

@@ -82,8 +82,8 @@ std::string StripLauncherPrefix(const std::string& line)
                           line.compare(begin, colon - begin, "ngpus") == 0 ||
                           line.compare(begin, colon - begin, "op") == 0;
         if (!said && !words.empty() &&
-            (words[0][0] == '#' || (words.size() > 2 && IsDigits(words[0])) ||
-             words[0] == "size" || words[0] == "Rank" || words[0] == "nThread"))
+            (words[0][0] == '#' || (words.size() > 2 && IsDigits(words[0])) || words[0] == "size" ||
+             words[0] == "Rank" || words[0] == "nThread"))
         {
             return rest;
         }

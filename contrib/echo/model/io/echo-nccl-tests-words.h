@@ -23,8 +23,8 @@ std::vector<std::string> SplitWords(const std::string& line);
 std::vector<std::string> SplitCommas(const std::string& line);
 bool IsDigits(const std::string& text);
 
-/** @return the line without what launchers put before it: "[1,0]<stdout>:", "[1,0]<stdout>", "12: ",
- *          "node3: " before "#" or a number */
+/** @return the line without what launchers put before it: "[1,0]<stdout>:", "[1,0]<stdout>", "12:
+ * ", "node3: " before "#" or a number */
 std::string StripLauncherPrefix(const std::string& line);
 
 /** @return the operation that "all_reduce_perf", "alltoall" or "all-reduce" names; nothing if none

@@ -6,6 +6,8 @@
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 
+#include <cmath>
+
 namespace ns3
 {
 namespace echo
@@ -67,6 +69,8 @@ Time AnalyticalBackend::DoEstimate(const CollectivePlan& plan, PlanFacts& facts)
         const CostBreakdown cost = m_model->Estimate(plan);
         facts.isEstimated = true;
         facts.estimate = cost.GetTotal();
+        facts.intra = cost.intra;
+        facts.inter = cost.inter;
         facts.isExtrapolated = cost.extrapolated;
         facts.extrapolation = cost.reason;
         NS_ABORT_MSG_IF(facts.estimate.IsStrictlyNegative(),
@@ -89,10 +93,48 @@ void AnalyticalBackend::DoStart(const InstancePtr& instance)
     {
         m_extrapolations[facts.extrapolation] += record.replicas;
     }
-    m_watch.SetUtilization(*instance, duration);
-    m_watch.Begin(instance, Simulator::Now() + duration);
+    const std::vector<InstancePtr> contended = m_watch.Begin(instance, Simulator::Now() + duration);
     m_watch.AddLoad(*instance);
+    m_watch.SetUtilization(*instance, duration);
     m_ends.Schedule(duration, instance);
+    Lengthen(instance);
+    if (instance->replicas)
+    {
+        m_isFolded = true;
+        return; // what one replica meets another may not: contention is marked only
+    }
+    // Those that started at the same time share with it from their start.
+    for (const InstancePtr& other : contended)
+    {
+        if (other != instance && other->start == instance->start)
+        {
+            Lengthen(other);
+        }
+    }
+}
+
+void AnalyticalBackend::Lengthen(const InstancePtr& instance)
+{
+    const PlanFacts& facts = *instance->facts;
+    const bool inside = instance->plan.layout->GetHosts() == 1;
+    if (inside && !instance->record.contended)
+    {
+        return;
+    }
+    const double slowdown = m_watch.GetSlowdown(*instance, m_model->KnowsFabric());
+    const Time transfer = inside ? facts.intra : facts.inter;
+    const Time more = PicoSeconds(static_cast<int64_t>(
+        std::llround(static_cast<double>(transfer.GetPicoSeconds()) * (slowdown - 1))));
+    const Time duration = facts.estimate + more;
+    if (duration <= instance->record.estimate)
+    {
+        return;
+    }
+    const Time end = WithinClock(instance->start + WithinClock(duration));
+    instance->record.estimate = duration;
+    m_watch.SetUtilization(*instance, duration);
+    m_watch.SetEnd(*instance, end);
+    m_ends.Schedule(end - Simulator::Now(), instance); // the earlier end is passed over
 }
 
 void AnalyticalBackend::ReportLinks(RecordSink& sink, Time) const
@@ -102,12 +144,21 @@ void AnalyticalBackend::ReportLinks(RecordSink& sink, Time) const
 
 void AnalyticalBackend::Complete(const InstancePtr& instance)
 {
+    if (instance->start + instance->record.estimate != Simulator::Now())
+    {
+        return; // lengthened since
+    }
     // Members that go on at once may start the next collective: this one is off its links by then.
     m_watch.End(*instance);
     for (uint32_t member = 0; member < instance->members.size(); ++member)
     {
         CompleteMember(instance, member);
     }
+}
+
+bool AnalyticalBackend::IsFoldedAndContended() const
+{
+    return m_isFolded && m_watch.GetContendedCount() > 0;
 }
 
 std::vector<std::string> AnalyticalBackend::GetWarnings() const
@@ -121,7 +172,8 @@ std::vector<std::string> AnalyticalBackend::GetWarnings() const
             " communications shared fabric links with others that together ask for more than the "
             "links have (first: " +
             m_watch.GetFirst() +
-            "); analytical times leave that out and are too short, use flow or packet");
+            "); analytical times count what shares when a communication starts, not what comes "
+            "later, use flow or packet");
     }
     if (!m_watch.HasRouter() && m_started > 0)
     {

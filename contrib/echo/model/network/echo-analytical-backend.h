@@ -21,9 +21,11 @@ namespace echo
  * Serves a collective with at most one event: all members are done at start + estimate. Collectives
  * that follow each other in starting and end together share the event.
  *
- * An estimate knows the collective's own traffic only. Instances that share a fabric link with
- * others, so that all together ask for more than the link has, are marked `contended`; their times
- * are too short then, and GetWarnings() says so.
+ * An estimate knows the collective's own traffic only. Its transfer between hosts takes longer by
+ * what the fabric lacks for it (models that do not know the fabric) and for those that transfer
+ * when it starts; instances that share a fabric link with others, so that all together ask for more
+ * than the link has, are marked `contended`. What comes later does not lengthen them, and
+ * GetWarnings() says so.
  */
 class AnalyticalBackend : public CollectiveBackend
 {
@@ -45,6 +47,8 @@ class AnalyticalBackend : public CollectiveBackend
     void ReportLinks(RecordSink& sink, Time duration) const override;
     /** @return a sentence for each cause for which times may be wrong, in a fixed order */
     std::vector<std::string> GetWarnings() const;
+    /** @return whether a folded instance met another: their times leave out what that costs */
+    bool IsFoldedAndContended() const;
 
   protected:
     void DoDispose() override;
@@ -53,11 +57,14 @@ class AnalyticalBackend : public CollectiveBackend
     void DoPrepare() override;
     void DoStart(const InstancePtr& instance) override;
     Time DoEstimate(const CollectivePlan& plan, PlanFacts& facts) override;
+    /** Takes more time for what the instance shares its links with. */
+    void Lengthen(const InstancePtr& instance);
     void Complete(const InstancePtr& instance);
 
     Ptr<CostModel> m_model;
     mutable ContentionWatch m_watch; //!< makes footprints when asked for links
     EventBatcher<InstancePtr> m_ends;
+    bool m_isFolded{false};                           //!< some instances stand for several
     uint64_t m_started{0};                            //!< instances
     std::map<std::string, uint64_t> m_extrapolations; //!< instances by reason
 };

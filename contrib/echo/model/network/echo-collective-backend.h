@@ -39,8 +39,10 @@ struct PlanFacts
     CollectiveChoice choice; //!< the selector's
     uint64_t payloadBytes{0};
     bool movesNothing{false};
-    bool isEstimated{false}; //!< the three below are known
+    bool isEstimated{false}; //!< the five below are known
     Time estimate;           //!< duration in closed form
+    Time intra;              //!< of this, transfers inside hosts
+    Time inter;              //!< of this, transfers between hosts
     bool isExtrapolated{false};
     std::string extrapolation; //!< why
     LinkUse* links{nullptr};   //!< what it loads; null until the contention watch looked it up

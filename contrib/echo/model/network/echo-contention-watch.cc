@@ -3,6 +3,8 @@
 
 #include "ns3/simulator.h"
 
+#include <algorithm>
+
 namespace ns3
 {
 namespace echo
@@ -62,6 +64,45 @@ std::vector<ContentionWatch::InstancePtr> ContentionWatch::Begin(const InstanceP
         }
     }
     return contended;
+}
+
+double ContentionWatch::GetSlowdown(const CollectiveInstance& instance, bool fabricKnown)
+{
+    if (instance.replicas && !fabricKnown)
+    {
+        double own = 1; // folded ranks: what it asks for alone
+        for (const auto& [bundle, demand] : m_footprints.Get(UseOf(instance)).front()->bundles)
+        {
+            own = std::max(own, demand);
+        }
+        return own;
+    }
+    if (m_active.count(instance.id) == 0)
+    {
+        return 1;
+    }
+    // Sums of quotients: not above 1 by rounding.
+    constexpr double ROUNDING = 1e-9;
+    const bool inside = instance.plan.layout->GetHosts() == 1;
+    if (!fabricKnown && !inside)
+    {
+        return std::max(1.0, m_tracker.GetPeakBundleDemand(instance.id) - ROUNDING);
+    }
+    const Topology& topology = m_footprints.GetTopology();
+    const auto counts = [&topology, inside](PortId port) {
+        return topology.IsFabricLink(Topology::LinkOf(port)) != inside;
+    };
+    double alone = 1 + ROUNDING;
+    for (const auto& [port, demand] : m_footprints.Get(UseOf(instance)).front()->demand)
+    {
+        alone = counts(port) ? std::max(alone, demand) : alone;
+    }
+    return std::max(1.0, m_tracker.GetPeakDemand(instance.id, counts) / alone);
+}
+
+void ContentionWatch::SetEnd(const CollectiveInstance& instance, Time end)
+{
+    m_tracker.SetEnd(instance.id, end);
 }
 
 void ContentionWatch::AddLoad(const CollectiveInstance& instance)

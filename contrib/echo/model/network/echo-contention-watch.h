@@ -43,6 +43,17 @@ class ContentionWatch
     std::vector<InstancePtr> Begin(const InstancePtr& instance, Time end = Time::Max());
     /** The instance is off its links. */
     void End(const CollectiveInstance& instance);
+    /**
+     * @return how many times as long the transfer between hosts of an active instance takes as an
+     *         estimate has it that knows the instance only: what all active instances ask of its
+     *         busiest link, by that link's rate; at least 1
+     * @param fabricKnown the estimate knows the paths in the fabric: single links count, but not
+     *        what the instance alone asks too much; else bundles of links count, that too, as who
+     *        measured did not care which of many equal links a message takes
+     */
+    double GetSlowdown(const CollectiveInstance& instance, bool fabricKnown);
+    /** An active instance ends at another time than Begin was told. */
+    void SetEnd(const CollectiveInstance& instance, Time end);
     /** Sets record.linkUtilization for a transfer that takes @p duration. */
     void SetUtilization(CollectiveInstance& instance, Time duration);
 

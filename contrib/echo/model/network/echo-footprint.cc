@@ -88,6 +88,34 @@ double ShareOf(double seconds, Time duration)
                : 0;
 }
 
+/** A bundle with the rate of all its ports, bit/s. */
+struct Bundle
+{
+    uint64_t key{0};
+    double rate{0};
+};
+
+/** @return the bundle of a fabric port */
+Bundle BundleOf(PortId port, const Topology& topology)
+{
+    const DeviceId source = topology.OwnerOf(port);
+    const DeviceId destination = topology.NeighborOf(port);
+    const DeviceRole from = topology.GetDevice(source).role;
+    const DeviceRole to = topology.GetDevice(destination).role;
+    const bool up = from < to;
+    const DeviceId end = up ? source : destination;
+    Bundle bundle{uint64_t{end.Get()} * 2 + (up ? 0 : 1), 0};
+    for (const PortId own : topology.GetPorts(end))
+    {
+        // Links have the same rate in both directions: what comes down goes over the ports up.
+        if (topology.GetDevice(topology.NeighborOf(own)).role == (up ? to : from))
+        {
+            bundle.rate += static_cast<double>(topology.RateOf(own).GetBitRate());
+        }
+    }
+    return bundle;
+}
+
 } // namespace
 
 Footprint MakeFootprint(const CollectivePlan& plan,
@@ -126,9 +154,17 @@ Footprint MakeFootprint(const CollectivePlan& plan,
         }
     }
     AddDemand(ways, leaving, entering, topology, demand);
-    AddDemandInside(bytes, topology, demand);
     Footprint footprint;
     footprint.bytes.assign(bytes.begin(), bytes.end());
+    std::map<uint64_t, double> bundles;
+    for (const auto& [port, asked] : demand)
+    {
+        const Bundle bundle = BundleOf(port, topology);
+        const auto rate = static_cast<double>(topology.RateOf(port).GetBitRate());
+        bundles[bundle.key] += bundle.rate > 0 ? asked * rate / bundle.rate : 0;
+    }
+    footprint.bundles.assign(bundles.begin(), bundles.end());
+    AddDemandInside(bytes, topology, demand);
     footprint.demand.assign(demand.begin(), demand.end());
     return footprint;
 }

@@ -33,6 +33,12 @@ struct Footprint
      * bytes take of the time that the instance's busiest link needs.
      */
     std::vector<std::pair<PortId, double>> demand;
+    /**
+     * The same for bundles: all ports from a device up to the next tier together, or from a tier
+     * down to a device. What it exceeds is oversubscribed however traffic spreads over the ports.
+     * A bundle up is twice its device's number, a bundle down that plus one; sorted.
+     */
+    std::vector<std::pair<uint64_t, double>> bundles;
 };
 
 using FootprintPtr = std::shared_ptr<const Footprint>;

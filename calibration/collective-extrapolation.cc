@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "collective-extrapolation.h"
+
+#include "collective-accuracy.h"
+
+#include "ns3/echo-error.h"
+#include "ns3/echo-nccl-chunks.h"
+#include "ns3/echo-nccl-tests-reader.h"
+#include "ns3/echo-profile-fitter.h"
+#include "ns3/echo-profile-reader.h"
+#include "ns3/echo-profile-residuals.h"
+#include "ns3/echo-units.h"
+#include "ns3/echo-white-box-terms.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iomanip>
+#include <ostream>
+#include <sstream>
+
+namespace ns3
+{
+namespace echo
+{
+
+namespace
+{
+
+std::string Digits(double value, int digits)
+{
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(digits) << value;
+    return text.str();
+}
+
+void WriteErrors(std::ostream& out,
+                 const std::string& title,
+                 const std::string& model,
+                 const std::vector<Measurement>& rows,
+                 const std::vector<double>& estimates)
+{
+    for (const uint64_t minBytes : {LARGE_BYTES, uint64_t{1024}})
+    {
+        for (const ResidualStatistics& scale : ComputeResiduals(rows, estimates, minBytes))
+        {
+            out << "| " << title << " | " << model << " | " << ToString(scale.kind) << " | "
+                << scale.ranks << " | " << scale.hosts << " | " << FormatBytes(minBytes) << " | "
+                << scale.rows << " | " << Digits(scale.meanPercent, 1) << " | "
+                << Digits(scale.medianPercent, 1) << " | " << Digits(scale.p90Percent, 1) << " | "
+                << Digits(scale.worstPercent, 1) << " |\n";
+        }
+    }
+}
+
+/** NCCL's own model and the alpha-beta fit, on the rows that NCCL has a model for. */
+void WriteBaselines(std::ostream& out,
+                    const std::string& title,
+                    const MachineProfile& profile,
+                    const AlphaBetaFit* alphaBeta,
+                    const std::vector<Measurement>& rows)
+{
+    std::vector<Measurement> tuned;
+    std::vector<double> nccl;
+    std::vector<double> plain;
+    for (const Measurement& row : rows)
+    {
+        if (const auto time = NcclModelTime(profile, row))
+        {
+            tuned.push_back(row);
+            nccl.push_back(*time);
+        }
+        plain.push_back(alphaBeta ? alphaBeta->Estimate(row) : 0);
+    }
+    WriteErrors(out, title, "NCCL's own (" + profile.nccl.version + ")", tuned, nccl);
+    if (alphaBeta)
+    {
+        WriteErrors(out, title, "alpha-beta fit", rows, plain);
+    }
+}
+
+} // namespace
+
+void WriteExtrapolation(std::ostream& out, const ExtrapolatedMachine& machine)
+{
+    const MachineProfile whole = ReadProfile(YamlNode::LoadFile(machine.profile));
+    std::vector<Measurement> seen;
+    std::vector<Measurement> unseen;
+    for (Measurement row : CleanUp(ReadNcclTests(machine.table, {})).rows)
+    {
+        row.oneThread =
+            row.threadKnown ? row.oneThread : whole.oneThreadPerHost && row.hosts == 1;
+        (row.hosts <= machine.mostHosts ? seen : unseen).push_back(row);
+    }
+    // What NCCL finds in the machine is known without a measurement; the constants are not.
+    MachineProfile prior =
+        MakePriorProfile(whole.nccl, 0.8 * whole.linkGpuGBps, 0.9 * whole.linkNicGBps);
+    prior.linkGpuGBps = whole.linkGpuGBps;
+    prior.linkNicGBps = whole.linkNicGBps;
+    prior.nicsPerHost = whole.nicsPerHost;
+    prior.oneThreadPerHost = whole.oneThreadPerHost;
+    prior.name = "prior";
+    const MachineProfile fitted = ProfileFitter(prior).Fit(seen).profile;
+    const std::string title =
+        machine.title + ", fitted on up to " + std::to_string(machine.mostHosts);
+    WriteErrors(out, title, "Echo", unseen, EstimateRows(fitted, unseen));
+    const AlphaBetaFit alphaBeta(seen);
+    WriteBaselines(out, title, fitted, &alphaBeta, unseen);
+}
+
+void WriteTransfer(std::ostream& out, const TransferredMachine& machine)
+{
+    const MachineProfile profile = ReadProfile(YamlNode::LoadFile(machine.profile));
+    const std::vector<Measurement> rows = CleanUp(ReadNcclTests(machine.table, {})).rows;
+    const std::string title = machine.title + ", profile " + profile.name;
+    WriteErrors(out, title, "Echo", rows, EstimateRows(profile, rows));
+    WriteBaselines(out, title, profile, nullptr, rows);
+}
+
+void WriteTable6(std::ostream& out, const std::string& table, const std::string& path)
+{
+    const MachineProfile profile = ReadProfile(YamlNode::LoadFile(path));
+    const GroupShape shape = EvenShape(32, 4, profile.nicsPerHost);
+    std::ifstream in(table);
+    if (!in)
+    {
+        throw InputError({table, 0, ""}, "no readable file", "the Echo paper's Table 6");
+    }
+    out << "| size | chunk, paper | chunk, Echo | paper's rows and 35 us | Echo, tree LL128 | "
+           "difference |\n|---:|---:|---:|---:|---:|---:|\n";
+    std::string line;
+    while (std::getline(in, line))
+    {
+        std::istringstream cells(line);
+        std::array<double, 5> values{};
+        char comma = ',';
+        bool whole = true;
+        for (size_t i = 0; i < values.size(); ++i)
+        {
+            whole = whole && (i == 0 || cells >> comma) && cells >> values[i];
+        }
+        if (!whole)
+        {
+            continue; // comments and header
+        }
+        CostQuery query;
+        query.kind = CollectiveKind::ALL_REDUCE;
+        query.bytes = values[0];
+        query.how = {CollectiveAlgorithmKind::TREE, CollectiveProtocol::LL128};
+        const double channels = NcclChannels(profile.nccl, shape);
+        const double chunk =
+            NcclTreeChunks(CollectiveProtocol::LL128, shape, values[0] / channels).front().chunkBytes;
+        const double paper = values[2] + values[3] + values[4] + 35;
+        const double echo = EvaluateWhiteBox(profile, shape, query).GetTotal();
+        out << "| " << FormatBytes(static_cast<uint64_t>(values[0])) << " | "
+            << Digits(values[1] * 1000, 0) << " | " << Digits(chunk, 0) << " | "
+            << Digits(paper, 0) << " | " << Digits(echo, 0) << " | "
+            << Digits(100 * (echo / paper - 1), 1) << " % |\n";
+    }
+    out << "\n";
+}
+
+} // namespace echo
+} // namespace ns3

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef COLLECTIVE_EXTRAPOLATION_H
+#define COLLECTIVE_EXTRAPOLATION_H
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+
+namespace ns3
+{
+namespace echo
+{
+
+/** A machine whose small scales predict its large ones. */
+struct ExtrapolatedMachine
+{
+    std::string title;
+    std::string table;   //!< file
+    std::string profile; //!< file: what NCCL finds in the machine
+    uint32_t mostHosts;  //!< that the fit sees
+};
+
+/** A machine that no profile was fitted to, and the profile that stands for it. */
+struct TransferredMachine
+{
+    std::string title;
+    std::string table;   //!< file
+    std::string profile; //!< file
+};
+
+/**
+ * Writes the errors of a fit to the rows of at most mostHosts hosts on the rows of more, as a row of
+ * a Markdown table for each operation and scale, for 1 MiB and more and for all sizes, beside
+ * NCCL's own model and an alpha-beta fit to the same rows. Needs Ceres.
+ */
+void WriteExtrapolation(std::ostream& out, const ExtrapolatedMachine& machine);
+/** Writes the errors of a profile on a machine that it was not fitted to. */
+void WriteTransfer(std::ostream& out, const TransferredMachine& machine);
+/** Writes an all-reduce of 32 H800 beside the Echo paper's Table 6. */
+void WriteTable6(std::ostream& out, const std::string& table, const std::string& profile);
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* COLLECTIVE_EXTRAPOLATION_H */

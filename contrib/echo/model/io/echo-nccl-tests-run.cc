@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What a log of nccl-tests says of its run: operation, ranks, hosts, threads, release.
+
+#include "echo-nccl-tests-parser.h"
+#include "echo-nccl-tests-words.h"
+
+#include <algorithm>
+#include <set>
+
+namespace ns3
+{
+namespace echo
+{
+
+bool NcclTestsParser::ParseDescription(const std::vector<std::string>& words)
+{
+    if (words.size() >= 2 &&
+        (words[0] == "ngpus:" || words[0] == "nodes:" || words[0] == "op:" || words[0] == "nccl:"))
+    {
+        if (words[0] == "nccl:")
+        {
+            m_release = NcclRelease(words[1]);
+        }
+        else if (words[0] == "op:")
+        {
+            SetKind(words[1]);
+            m_fileKind = m_kind;
+        }
+        else
+        {
+            (words[0] == "ngpus:" ? m_ranks : m_hosts) = ParseCount(words[1]);
+        }
+        return true;
+    }
+    if (words.size() >= 2 && words[0] == "Using" && words[1] == "devices")
+    {
+        m_listed.clear();
+        return true;
+    }
+    for (const std::string& word : words)
+    {
+        // "NCCL version 2.16.5+cuda11.8", "nccl-library=22902"
+        const bool library = word.compare(0, 13, "nccl-library=") == 0;
+        if (library ||
+            (&word != &words.front() && *(&word - 1) == "version" && words.front() == "NCCL"))
+        {
+            const std::string release = NcclRelease(library ? word.substr(13) : word);
+            m_release = release.empty() ? m_release : release;
+        }
+    }
+    if (words.size() >= 4 && words[0] == "Collective" && words[1] == "test" &&
+        words[2] == "starting:")
+    {
+        SetKind(words[3]);
+        return true;
+    }
+    if (words.size() >= 4 && words[0] == "nThread" && words[2] == "nGpus")
+    {
+        m_gpusPerThread = ParseCount(words[3]);
+        return true;
+    }
+    if (words.size() >= 6 && words[0] == "Rank" && IsDigits(words[1]))
+    {
+        const auto on = std::find(words.begin(), words.end(), "on");
+        if (on == words.end() || on + 1 == words.end())
+        {
+            Fail("a 'Rank' line without 'on HOST'", "'Rank N ... on HOST device D'");
+        }
+        if (m_rows.size() > m_rowsBefore)
+        {
+            m_listed.clear(); // another run follows in the same file
+            m_rowsBefore = m_rows.size();
+        }
+        if (!m_listed.emplace(ParseCount(words[1]), *(on + 1)).second)
+        {
+            Fail("rank " + words[1] + " twice", "each rank once a run");
+        }
+        return true;
+    }
+    return false;
+}
+
+void NcclTestsParser::SetKind(const std::string& name)
+{
+    const auto kind = FindOperation(name);
+    if (!kind)
+    {
+        Fail("operation '" + name + "'",
+             "one of all_reduce, all_gather, reduce_scatter, broadcast, reduce, alltoall, "
+             "sendrecv");
+    }
+    m_kind = kind;
+}
+
+void NcclTestsParser::FillScale(Measurement& row, const std::vector<std::string>& cells)
+{
+    std::optional<uint32_t> ranks = m_ranks;
+    std::optional<uint32_t> hosts = m_hosts;
+    if (!m_listed.empty())
+    {
+        std::set<std::string> names;
+        for (const auto& [rank, host] : m_listed)
+        {
+            names.insert(host);
+        }
+        ranks = static_cast<uint32_t>(m_listed.size());
+        hosts = static_cast<uint32_t>(names.size());
+    }
+    if (m_columns.ranks != NcclTestsColumns::NONE)
+    {
+        ranks = ParseCount(cells[m_columns.ranks]);
+    }
+    if (m_columns.perHost != NcclTestsColumns::NONE && ranks)
+    {
+        const uint32_t perHost = ParseCount(cells[m_columns.perHost]);
+        if (perHost == 0)
+        {
+            Fail("'0' ranks a host", "at least one");
+        }
+        hosts = (*ranks + perHost - 1) / perHost;
+    }
+    if (m_columns.hosts != NcclTestsColumns::NONE)
+    {
+        hosts = ParseCount(cells[m_columns.hosts]);
+    }
+    // What the log says, else what the user says, else what the file's name says.
+    const auto& guess = m_hints.kind ? m_hints.kind : m_fileKind;
+    row.kind = Settle("operation", m_kind, m_kind ? std::nullopt : guess, "--op");
+    row.ranks = Settle("number of ranks", ranks, m_hints.ranks, "--log=FILE@ranks=N@hosts=M");
+    row.hosts = Settle("number of hosts", hosts, m_hints.hosts, "--log=FILE@ranks=N@hosts=M");
+    if (row.hosts == 0 || row.ranks < row.hosts)
+    {
+        Fail(std::to_string(row.ranks) + " ranks on " + std::to_string(row.hosts) + " hosts",
+             "at least a rank a host");
+    }
+    if (m_columns.thread != NcclTestsColumns::NONE)
+    {
+        row.oneThread = ParseCount(cells[m_columns.thread]) != 0;
+        row.threadKnown = true;
+    }
+    else
+    {
+        row.oneThread = row.hosts == 1 && row.ranks > 1 && m_gpusPerThread == row.ranks;
+        row.threadKnown = m_gpusPerThread > 0;
+    }
+}
+
+} // namespace echo
+} // namespace ns3
