@@ -138,6 +138,7 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
                                   const std::string& scenario,
                                   double mean,
                                   double tail,
+                                  bool isFull = false,
                                   bool isListed = true) {
         return MeasuredSteps{name,
                              title,
@@ -145,18 +146,19 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
                              tables + scenario + ".yaml",
                              mean,
                              tail,
+                             isFull,
                              isListed};
     };
     const std::vector<MeasuredSteps> sources{
         source("megatron-sc21", "Megatron-LM, A100, 32 to 3,072 GPUs", "megatron-sc21", 8, 15),
         source("vtrain-multi", "vTrain, A100, 64 GPUs and more", "vtrain", 8, 15),
-        source("vtrain-single", "vTrain, A100, one host", "vtrain", 8, 15, false),
+        source("vtrain-single", "vTrain, A100, one host", "vtrain", 8, 15, false, false),
         source("dgxc-gpt", "DGX Cloud, GPT-3 175B, H100", "dgxc-gpt", 10, 0),
         source("dgxc-llama3-8b", "DGX Cloud, Llama 3.1 8B, H100", "dgxc-llama3-8b", 10, 0),
         source("dgxc-nemotron-15b", "DGX Cloud, Nemotron-4 15B, H100", "dgxc-nemotron-15b", 0, 0),
         source("bridge-dense", "Megatron-Bridge, dense models", "bridge-dense", 12, 0),
         source("bridge-moe", "Megatron-Bridge, mixtures of experts", "bridge-moe", 20, 0),
-        source("llm-foundry", "llm-foundry, FSDP, A100 and H100", "llm-foundry", 12, 0),
+        source("llm-foundry", "llm-foundry, FSDP, A100 and H100", "llm-foundry", 12, 0, true),
     };
     std::ostringstream summary;
     std::ostringstream details;

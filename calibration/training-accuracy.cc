@@ -175,7 +175,7 @@ StepErrors WriteStepAccuracy(std::ostream& out, const MeasuredSteps& source, boo
         double simulated = 0;
         try
         {
-            simulated = Simulate(source, step, full);
+            simulated = Simulate(source, step, full || source.isFull);
         }
         catch (const std::exception& error)
         {

@@ -21,6 +21,7 @@ struct MeasuredSteps
     std::string scenario; //!< what all rows have in common
     double meanBar{0};    //!< percent that the mean error may be
     double tailBar{0};    //!< percent that the 90th percentile may be; 0: no such bar
+    bool isFull{false};   //!< all ranks are simulated, so that kernels slow beside communication
     bool isListed{true};  //!< every row is written; else only how the errors are spread
 };
 

@@ -52,6 +52,7 @@ struct KernelEfficiency
     double groupedGemm{1};               //!< products of experts: of a plain product's efficiency
     double sustained{1};                 //!< of the peak under lasting load of the tensor cores
     uint32_t processors{0};              //!< streaming multiprocessors; 0: unknown
+    double flash1{0.5};                  //!< the first FlashAttention, of the second's efficiency
     double attention{1};                 //!< of the peak: fused attention that no point is near
     std::vector<AttentionPoint> attentionPoints; //!< measured kernels
     std::map<KernelKind, double> memory; //!< of memory bandwidth, by kind; OTHER: the rest

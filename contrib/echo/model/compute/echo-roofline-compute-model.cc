@@ -79,20 +79,25 @@ double RooflineComputeModel::GetGemmSeconds(const Operator& op, double ideal) co
 double RooflineComputeModel::GetArithmeticEfficiency(const Operator& op, double ideal) const
 {
     const bool isBackward = op.kernel == KernelKind::ATTENTION_BACKWARD ||
-                            op.kernel == KernelKind::CUDNN_ATTENTION_BACKWARD;
+                            op.kernel == KernelKind::CUDNN_ATTENTION_BACKWARD ||
+                            op.kernel == KernelKind::FLASH1_ATTENTION_BACKWARD;
+    const bool isCudnn = op.kernel == KernelKind::CUDNN_ATTENTION ||
+                         op.kernel == KernelKind::CUDNN_ATTENTION_BACKWARD;
+    const bool isFlash1 = op.kernel == KernelKind::FLASH1_ATTENTION ||
+                          op.kernel == KernelKind::FLASH1_ATTENTION_BACKWARD;
     switch (op.kernel)
     {
     case KernelKind::ATTENTION:
     case KernelKind::ATTENTION_BACKWARD:
     case KernelKind::CUDNN_ATTENTION:
     case KernelKind::CUDNN_ATTENTION_BACKWARD:
+    case KernelKind::FLASH1_ATTENTION:
+    case KernelKind::FLASH1_ATTENTION_BACKWARD:
     {
         const KernelShape& shape = op.shape;
         const double all = double(shape.rows) * shape.columns * shape.inner * shape.batch *
                            (isBackward ? 10.0 : 4.0);
-        const bool isCudnn =
-            op.kernel != KernelKind::ATTENTION && op.kernel != KernelKind::ATTENTION_BACKWARD;
-        return m_efficiency.sustained *
+        return m_efficiency.sustained * (isFlash1 ? m_efficiency.flash1 : 1) *
                m_efficiency.GetAttentionEfficiency(
                    isCudnn, isBackward, op.flops < 0.75 * all, shape);
     }

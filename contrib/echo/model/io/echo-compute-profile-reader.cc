@@ -101,6 +101,7 @@ KernelEfficiency ReadArchitecture(const YamlNode& node)
     efficiency.gemmFp32 = ReadEfficiency(node, "gemm_fp32");
     efficiency.gemmMemory = ReadEfficiency(node, "gemm_memory");
     ReadAttention(node.Get("attention"), efficiency);
+    efficiency.flash1 = node.GetNumber("flash1", 0.5, 0.001, 1);
     efficiency.gemmEpilogue = node.GetNumber("gemm_epilogue", 0, 0.001, 1);
     efficiency.groupedGemm = node.GetNumber("grouped_gemm", 1, 0.001, 1);
     efficiency.sustained = node.GetNumber("sustained", 1, 0.001, 1);

@@ -331,6 +331,7 @@ TrainingPlan ReadBlock(const YamlNode& node, uint32_t ranks)
         plan.parameters == DataType::FP32 ? AttentionKernel::UNFUSED : AttentionKernel::FLASH,
         {{"unfused", AttentionKernel::UNFUSED},
          {"flash", AttentionKernel::FLASH},
+         {"flash1", AttentionKernel::FLASH1},
          {"cudnn", AttentionKernel::CUDNN}});
     plan.recomputeLayers = GetCount(node, "recompute_layers", 0);
     if (node.Has("host"))

@@ -26,6 +26,10 @@ const char* ToString(KernelKind kind)
         return "cudnn-attention";
     case KernelKind::CUDNN_ATTENTION_BACKWARD:
         return "cudnn-attention-backward";
+    case KernelKind::FLASH1_ATTENTION:
+        return "flash1-attention";
+    case KernelKind::FLASH1_ATTENTION_BACKWARD:
+        return "flash1-attention-backward";
     case KernelKind::GROUPED_GEMM:
         return "grouped-gemm";
     case KernelKind::OTHER:

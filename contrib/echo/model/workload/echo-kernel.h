@@ -21,6 +21,8 @@ enum class KernelKind : uint8_t
     ATTENTION_BACKWARD, //!< backward pass of fused attention
     CUDNN_ATTENTION,    //!< fused attention made for the GPU's generation, forward
     CUDNN_ATTENTION_BACKWARD,
+    FLASH1_ATTENTION, //!< FlashAttention of 2022 and its Triton version, forward
+    FLASH1_ATTENTION_BACKWARD,
     GROUPED_GEMM,       //!< matrix multiplications of several experts in one launch
 };
 

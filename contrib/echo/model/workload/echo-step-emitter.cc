@@ -86,11 +86,15 @@ void StepEmitter::Attention(const std::string& name,
                             double flops,
                             double bytes)
 {
-    const bool isFlash = m_plan.attention == AttentionKernel::FLASH;
-    const KernelKind kernel = isBackward ? isFlash ? KernelKind::ATTENTION_BACKWARD
-                                                   : KernelKind::CUDNN_ATTENTION_BACKWARD
-                              : isFlash  ? KernelKind::ATTENTION
-                                         : KernelKind::CUDNN_ATTENTION;
+    KernelKind kernel = isBackward ? KernelKind::ATTENTION_BACKWARD : KernelKind::ATTENTION;
+    if (m_plan.attention == AttentionKernel::CUDNN)
+    {
+        kernel = isBackward ? KernelKind::CUDNN_ATTENTION_BACKWARD : KernelKind::CUDNN_ATTENTION;
+    }
+    else if (m_plan.attention == AttentionKernel::FLASH1)
+    {
+        kernel = isBackward ? KernelKind::FLASH1_ATTENTION_BACKWARD : KernelKind::FLASH1_ATTENTION;
+    }
     Kernel(name, kernel, m_plan.parameters, shape, flops, bytes);
 }
 

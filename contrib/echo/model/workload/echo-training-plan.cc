@@ -158,7 +158,9 @@ void CheckPrecision(const TrainingPlan& plan)
     if (plan.attention != AttentionKernel::UNFUSED && plan.parameters == DataType::FP32)
     {
         Refuse("attention",
-               std::string(plan.attention == AttentionKernel::FLASH ? "flash" : "cudnn") +
+               std::string(plan.attention == AttentionKernel::CUDNN   ? "cudnn"
+                           : plan.attention == AttentionKernel::FLASH1 ? "flash1"
+                                                                       : "flash") +
                    " with parameters fp32",
                "unfused, or bf16 or fp16 parameters");
     }

@@ -33,6 +33,7 @@ enum class AttentionKernel : uint8_t
 {
     UNFUSED, //!< two batched matrix multiplications with a softmax between, over all positions
     FLASH,   //!< one fused kernel that skips what the mask hides: FlashAttention-2 (arXiv 2307.08691)
+    FLASH1,  //!< the first FlashAttention (arXiv 2205.14135) and its Triton version
     CUDNN,   //!< the same, of cuDNN or FlashAttention-3, made for the GPU's generation
 };
 
