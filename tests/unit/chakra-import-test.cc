@@ -188,6 +188,29 @@ TEST(Chakra, MetadataNodesMayNameProcessGroups)
     EXPECT_THAT(job.report, HasSubstr("2 metadata and invalid nodes"));
 }
 
+TEST(Chakra, OneRankStandsForAllOfASymmetricJob)
+{
+    TemporaryFolder folder;
+    ChakraText text;
+    text.Node(1, "gemm", ChakraText::COMPUTE, {}, 5);
+    text.Collective(2, "tensor", 0, 100, {1}, "1");
+    text.Collective(3, "data", 0, 200, {2}, "2");
+    const std::string path = folder.Write("w.1.et", text.Text());
+    folder.Write("w.json", R"({"1": [0, 1], "2": [1, 3], "3": [2, 3], "4": [0, 2]})");
+    EXPECT_THAT(Refusal(folder.Path()), HasSubstr("a file for rank 1 of 4: missing 0 and 2 to 3"));
+    ChakraOptions options;
+    options.replicate = "dp";
+    const ImportedJob same = ImportChakra({folder.Path()}, options);
+    ASSERT_EQ(same.graph->GetRankCount(), 4u);
+    EXPECT_EQ(same.graph->GetGroup(RankId(2), 0)->GetRanks(), (std::vector{RankId(2), RankId(3)}));
+    EXPECT_EQ(same.graph->GetGroup(RankId(2), 1)->GetRanks(), (std::vector{RankId(0), RankId(2)}));
+    EXPECT_THAT(same.report, HasSubstr("replicate: dp: the trace of rank 1 stands for all 4"));
+    options.ranks = 8;
+    EXPECT_THAT(Refusal(folder.Path(), options), HasSubstr("8 for a job of 4"));
+    folder.Write("w.2.et", text.Text());
+    EXPECT_THAT(Refusal(folder.Path(), options), HasSubstr("traces of 2 ranks"));
+}
+
 TEST(Chakra, BadGraphsAreRefusedByFileAndNode)
 {
     TemporaryFolder folder;

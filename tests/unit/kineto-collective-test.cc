@@ -212,6 +212,41 @@ TEST(KinetoGroups, CopiedRanksGetTheirOwnGroups)
                 HasSubstr("cannot be told"));
 }
 
+TEST(KinetoGroups, OneRankStandsForAllOfALargerJob)
+{
+    TemporaryFolder folder;
+    KinetoText text(1, 4);
+    text.Kernel(
+        ALL_REDUCE,
+        20,
+        10,
+        20,
+        10,
+        NcclArguments("allreduce", 8, 8, 2, "Float", "\"Process Group Ranks\": \"[0, 1]\""));
+    text.Kernel(
+        ALL_REDUCE,
+        21,
+        10,
+        40,
+        10,
+        NcclArguments("allreduce", 8, 8, 2, "Float", "\"Process Group Ranks\": \"[1, 3]\""));
+    const std::string path = folder.Write("rank1.json", text.Text());
+    KinetoOptions options;
+    options.ranks = 16;
+    EXPECT_THAT(MessageOf([&] { ImportKineto({path}, options); }), HasSubstr("replicate: dp"));
+    options.replicate = "dp";
+    const auto imported = ImportKineto({path}, options);
+    ASSERT_EQ(imported.graph->GetRankCount(), 16u);
+    EXPECT_THAT(RanksOf(imported.graph->GetGroup(RankId(1), 0)), ElementsAre(0, 1));
+    EXPECT_THAT(RanksOf(imported.graph->GetGroup(RankId(1), 1)),
+                ElementsAre(1, 3, 5, 7, 9, 11, 13, 15));
+    EXPECT_THAT(RanksOf(imported.graph->GetGroup(RankId(14), 0)), ElementsAre(14, 15));
+    EXPECT_THAT(imported.health.ToString(),
+                HasSubstr("replicate: dp: the trace of rank 1 of 4 stands for all 16 ranks"));
+    options.replicate = "tp";
+    EXPECT_THAT(MessageOf([&] { ImportKineto({path}, options); }), HasSubstr("'tp'"));
+}
+
 TEST(KinetoCollectives, RanksMustAgree)
 {
     auto import = [](const std::function<void(KinetoText&, int)>& add) {

@@ -62,8 +62,12 @@ void ImportCommand::AddOptions(EchoCommandLine& line)
     line.AddOption("system",
                    "chakra: ASTRA-sim's system file, whose roofline times nodes without a time",
                    m_foreign.system);
-    line.AddOption(
-        "ranks", "simai, astra-sim, echo-tracer: ranks, if the file does not say", m_ranks);
+    line.AddOption("replicate",
+                   "kineto, chakra: dp: the file of one rank stands for all of a symmetric job",
+                   m_replicate);
+    line.AddOption("ranks",
+                   "ranks, if the file does not say; with --replicate: of the job that is built",
+                   m_ranks);
     line.AddOption("first-dimension",
                    "simai, astra-sim: size of the network's first dimension, for policies that "
                    "divide ranks by it",
@@ -76,6 +80,7 @@ WorkloadGraphPtr ImportCommand::Import() const
     if (m_from != "kineto")
     {
         ForeignOptions options = m_foreign;
+        options.replicate = m_replicate;
         options.ranks = Limit("--ranks", m_ranks, 0, 1 << 20);
         options.firstDimension = Limit("--first-dimension", m_firstDimension, 0, 1 << 20);
         options.passes = Limit("--passes", m_passes, 1, 1000);
@@ -84,6 +89,8 @@ WorkloadGraphPtr ImportCommand::Import() const
         return job.graph;
     }
     KinetoOptions options = m_kineto;
+    options.replicate = m_replicate;
+    options.ranks = Limit("--ranks", m_ranks, 0, 1 << 20);
     options.onHealth = [](const KinetoHealth& health) { std::cout << health.ToString(); };
     const ImportedWorkload imported = ImportKineto(m_in, options);
     std::cout << "measured step, latest end less earliest start: " << FormatTime(imported.span)

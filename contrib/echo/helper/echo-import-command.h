@@ -36,6 +36,7 @@ class ImportCommand
     std::string m_out;
     KinetoOptions m_kineto;
     ForeignOptions m_foreign;
+    std::string m_replicate;
     uint64_t m_ranks{0};
     uint64_t m_firstDimension{0};
     uint64_t m_passes{1};

@@ -34,6 +34,10 @@ std::string Sentence(const SourceLocation& where,
     {
         text += ", expected " + expected;
     }
+    for (char& c : text) // what was found may hold anything; a message is one line
+    {
+        c = static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? ' ' : c;
+    }
     return text;
 }
 

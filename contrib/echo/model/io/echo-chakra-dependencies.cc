@@ -69,5 +69,20 @@ void RefuseChakraCycle(const ChakraTrace& trace, const std::vector<uint32_t>& de
     builder.Build();
 }
 
+void RefuseUnknownPeers(const ChakraTrace& trace, uint32_t ranks)
+{
+    for (const ChakraNode& node : trace.nodes)
+    {
+        const bool isMessage =
+            node.type == ChakraNodeType::SEND || node.type == ChakraNodeType::RECEIVE;
+        if (isMessage && node.peer >= ranks)
+        {
+            throw InputError({trace.file, 0, "node " + std::to_string(node.id)},
+                             "a message with rank " + std::to_string(node.peer),
+                             "0 to " + std::to_string(ranks - 1));
+        }
+    }
+}
+
 } // namespace echo
 } // namespace ns3

@@ -2,10 +2,11 @@
 #include "echo-chakra-importer.h"
 
 #include "echo-chakra-program.h"
+#include "echo-chakra-roofline.h"
 #include "echo-import-report.h"
 #include "echo-input-file.h"
 #include "echo-kineto-health.h"
-#include "echo-yaml.h"
+#include "echo-rank-replica.h"
 
 #include "ns3/echo-workload-builder.h"
 
@@ -55,29 +56,6 @@ std::optional<uint32_t> RankOf(const std::string& path)
     return static_cast<uint32_t>(std::stoul(name.substr(at)));
 }
 
-/** What gives times to nodes without one. */
-struct Roofline
-{
-    double operationsPerSecond{0};
-    double bytesPerSecond{0};
-};
-
-/** Reads ASTRA-sim's system file: "peak-perf" in TFLOP/s, "local-mem-bw" in GB/s. */
-Roofline ReadRoofline(const std::string& file)
-{
-    const YamlNode root = YamlNode::LoadFile(file);
-    root.RequireMap();
-    for (const char* key : {"peak-perf", "local-mem-bw"})
-    {
-        if (!root.Has(key))
-        {
-            root.Fail("no '" + std::string(key) + "'", "peak-perf and local-mem-bw");
-        }
-    }
-    return {root.Get("peak-perf").AsNumber(1e-3, 1e9) * 1e12,
-            root.Get("local-mem-bw").AsNumber(1e-3, 1e9) * 1e9};
-}
-
 class Importer
 {
   public:
@@ -91,10 +69,13 @@ class Importer
     void AddFile(const std::string& path);
     void AddGroups(const std::string& path, Groups groups);
     void AddTrace(const std::string& path, ChakraTrace trace);
+    void SetReplica();
     void CheckRanks();
     void ResolveGroups();
     std::vector<uint32_t> MembersOf(uint32_t rank, const std::string& name, uint32_t& twin) const;
-    void GiveTimes();
+    std::vector<CommGroupPtr> Bind(WorkloadBuilder& builder,
+                                   uint32_t rank,
+                                   const ChakraProgram& program) const;
     WorkloadGraphPtr Build();
 
     const ChakraOptions& m_options;
@@ -102,6 +83,7 @@ class Importer
     std::optional<Groups> m_groups;
     std::map<uint32_t, ChakraTrace> m_traces; //!< by rank, until all are read
     ChakraJob m_job;
+    std::optional<RankReplica> m_replica;              //!< if one rank stands for all
     std::vector<uint32_t> m_twins;                     //!< of each of the job's groups
     std::vector<std::vector<uint32_t>> m_dependencies; //!< by rank: indices
     uint64_t m_placeholders{0};                        //!< dependencies on a root placeholder
@@ -155,6 +137,38 @@ void Importer::AddFile(const std::string& path)
     AddTrace(path, ReadChakraProtobuf(path));
 }
 
+/** One rank's trace stands for all. */
+void Importer::SetReplica()
+{
+    const auto& [rank, trace] = *m_traces.begin();
+    if (m_traces.size() != 1)
+    {
+        throw InputError({"", 0, "replicate"},
+                         "traces of " + std::to_string(m_traces.size()) + " ranks",
+                         "that of one rank, which stands for all");
+    }
+    for (const ChakraNode& node : trace.nodes)
+    {
+        if (node.type == ChakraNodeType::SEND || node.type == ChakraNodeType::RECEIVE)
+        {
+            throw InputError({trace.file, 0, "node " + std::to_string(node.id)},
+                             "a message, whose ranks are not alike",
+                             "collectives only, or a trace for every rank");
+        }
+    }
+    if (m_options.ranks > 0 && m_options.ranks != m_job.ranks)
+    {
+        throw InputError({trace.file, 0, "ranks"},
+                         std::to_string(m_options.ranks) + " for a job of " +
+                             std::to_string(m_job.ranks),
+                         "as many: which groups are data parallel is not said");
+    }
+    m_replica = RankReplica{trace.file, rank, m_job.ranks, m_job.ranks};
+    m_report.notes.push_back("replicate: dp: the trace of rank " + std::to_string(rank) +
+                             " stands for all " + std::to_string(m_job.ranks) +
+                             " ranks, as if they were equal; their groups are laid out as its are");
+}
+
 /** As many ranks as files and process groups name. */
 void Importer::CheckRanks()
 {
@@ -173,12 +187,20 @@ void Importer::CheckRanks()
             }
         }
     }
-    std::vector<bool> hasFile(ranks, false);
-    for (const auto& [rank, trace] : m_traces)
+    m_job.ranks = ranks;
+    if (m_options.replicate == "dp")
     {
-        hasFile[rank] = true;
+        SetReplica();
     }
-    RequireAllRanks(hasFile, "Chakra traces");
+    else
+    {
+        std::vector<bool> hasFile(ranks, false);
+        for (const auto& [rank, trace] : m_traces)
+        {
+            hasFile[rank] = true;
+        }
+        RequireAllRanks(hasFile, "Chakra traces");
+    }
     for (auto& [rank, trace] : m_traces)
     {
         m_job.traces.push_back(std::move(trace));
@@ -195,7 +217,7 @@ std::vector<uint32_t> Importer::MembersOf(uint32_t rank,
                                           uint32_t& twin) const
 {
     const ChakraTrace& trace = m_job.traces[rank];
-    std::vector<uint32_t> all(m_job.traces.size());
+    std::vector<uint32_t> all(m_job.ranks);
     for (uint32_t i = 0; i < all.size(); ++i)
     {
         all[i] = i;
@@ -246,17 +268,18 @@ void Importer::ResolveGroups()
             const std::vector<uint32_t> members = MembersOf(rank, name, twin);
             for (uint32_t member : members)
             {
-                if (member >= m_job.traces.size())
+                if (member >= m_job.ranks)
                 {
                     throw InputError({trace.file, 0, "process group '" + name + "'"},
                                      "rank " + std::to_string(member),
-                                     "0 to " + std::to_string(m_job.traces.size() - 1));
+                                     "0 to " + std::to_string(m_job.ranks - 1));
                 }
             }
-            if (std::find(members.begin(), members.end(), rank) == members.end())
+            const uint32_t user = m_replica ? m_replica->rank : rank;
+            if (std::find(members.begin(), members.end(), user) == members.end())
             {
                 throw InputError({trace.file, 0, "process group '" + name + "'"},
-                                 "a group without rank " + std::to_string(rank) + ", which uses it",
+                                 "a group without rank " + std::to_string(user) + ", which uses it",
                                  "one that holds it");
             }
             m_job.groupOf.back().push_back(numberOf(members, twin));
@@ -264,78 +287,50 @@ void Importer::ResolveGroups()
     }
 }
 
-void Importer::GiveTimes()
+std::vector<CommGroupPtr> Importer::Bind(WorkloadBuilder& builder,
+                                         uint32_t rank,
+                                         const ChakraProgram& program) const
 {
-    if (m_options.system.empty())
+    const uint32_t ranks = m_replica ? m_replica->ranks : m_job.ranks;
+    std::vector<CommGroupPtr> groups;
+    for (const auto& [known, number] : program.slots)
     {
-        return;
+        const std::vector<uint32_t> members =
+            m_replica ? m_replica->GetMembers(known, rank) : known;
+        std::vector<RankId> ids(members.begin(), members.end());
+        std::vector<uint32_t> sorted = members;
+        std::sort(sorted.begin(), sorted.end());
+        const GroupKind kind = ids.size() == ranks ? GroupKind::WORLD : GroupKind::OTHER;
+        // Messages of two ranks and a process group of the two are apart.
+        const uint32_t twin = number < m_twins.size() ? m_twins[number] : UINT32_MAX;
+        groups.push_back(
+            builder.AddGroup(kind, "ranks " + FormatRankList(sorted), std::move(ids), twin));
     }
-    const Roofline roofline = ReadRoofline(m_options.system);
-    for (ChakraTrace& trace : m_job.traces)
-    {
-        for (ChakraNode& node : trace.nodes)
-        {
-            const bool isKernel = node.type == ChakraNodeType::COMPUTE ||
-                                  node.type == ChakraNodeType::MEMORY_LOAD ||
-                                  node.type == ChakraNodeType::MEMORY_STORE;
-            if (isKernel && !node.isOnCpu && node.duration.IsZero())
-            {
-                const double seconds =
-                    std::max(node.operations / roofline.operationsPerSecond,
-                             static_cast<double>(node.tensorBytes) / roofline.bytesPerSecond);
-                if (!(seconds < 86400))
-                {
-                    throw InputError({trace.file, 0, "node " + std::to_string(node.id)},
-                                     "more than a day of work",
-                                     "less");
-                }
-                node.duration = PicoSeconds(static_cast<int64_t>(seconds * 1e12));
-            }
-        }
-    }
-    m_report.notes.push_back("kernels without a recorded time take that of the roofline of " +
-                             m_options.system);
+    return groups;
 }
 
 WorkloadGraphPtr Importer::Build()
 {
     const ChakraOrder order = OrderChakra(m_job, m_dependencies, ChakraSpeeds());
-    const auto ranks = static_cast<uint32_t>(m_job.traces.size());
-    WorkloadBuilder builder(ranks);
+    WorkloadBuilder builder(m_replica ? m_replica->ranks : m_job.ranks);
     ProgramPool pool;
-    for (uint32_t rank = 0; rank < ranks; ++rank)
+    for (uint32_t index = 0; index < m_job.traces.size(); ++index)
     {
-        ChakraTrace& trace = m_job.traces[rank];
-        if (order.nodes[rank].size() < trace.nodes.size())
+        ChakraTrace& trace = m_job.traces[index];
+        if (order.nodes[index].size() < trace.nodes.size())
         {
-            RefuseChakraCycle(trace, m_dependencies[rank]);
+            RefuseChakraCycle(trace, m_dependencies[index]);
         }
-        for (const ChakraNode& node : trace.nodes)
-        {
-            const bool isMessage =
-                node.type == ChakraNodeType::SEND || node.type == ChakraNodeType::RECEIVE;
-            if (isMessage && node.peer >= ranks)
-            {
-                throw InputError({trace.file, 0, "node " + std::to_string(node.id)},
-                                 "a message with rank " + std::to_string(node.peer),
-                                 "0 to " + std::to_string(ranks - 1));
-            }
-        }
+        RefuseUnknownPeers(trace, m_job.ranks);
         ChakraProgram program =
-            BuildChakraProgram(m_job, rank, m_dependencies[rank], order, m_report.ignored);
-        std::vector<CommGroupPtr> groups;
-        for (const auto& [members, number] : program.slots)
+            BuildChakraProgram(m_job, index, m_dependencies[index], order, m_report.ignored);
+        const ExecutionGraphPtr sealed = pool.Seal(std::move(program.draft), trace.file);
+        const uint32_t copies = m_replica ? m_replica->ranks : 1;
+        for (uint32_t copy = 0; copy < copies; ++copy)
         {
-            std::vector<RankId> ids(members.begin(), members.end());
-            std::vector<uint32_t> sorted = members;
-            std::sort(sorted.begin(), sorted.end());
-            const GroupKind kind = ids.size() == ranks ? GroupKind::WORLD : GroupKind::OTHER;
-            // Messages of two ranks and a process group of the two are apart.
-            const uint32_t twin = number < m_twins.size() ? m_twins[number] : UINT32_MAX;
-            groups.push_back(
-                builder.AddGroup(kind, "ranks " + FormatRankList(sorted), std::move(ids), twin));
+            const uint32_t rank = m_replica ? copy : index;
+            builder.SetProgram(RankId(rank), sealed, Bind(builder, rank, program));
         }
-        builder.SetProgram(RankId(rank), pool.Seal(std::move(program.draft), trace.file), groups);
         std::vector<ChakraNode>().swap(trace.nodes);
     }
     return builder.Build();
@@ -343,6 +338,11 @@ WorkloadGraphPtr Importer::Build()
 
 ImportedJob Importer::Import(const std::vector<std::string>& paths)
 {
+    if (!m_options.replicate.empty() && m_options.replicate != "none" &&
+        m_options.replicate != "dp")
+    {
+        throw InputError({"", 0, "replicate"}, "'" + m_options.replicate + "'", "none or dp");
+    }
     if (!m_options.groups.empty())
     {
         ChakraJson json = ReadChakraJson(m_options.groups);
@@ -368,10 +368,15 @@ ImportedJob Importer::Import(const std::vector<std::string>& paths)
     {
         m_dependencies.push_back(ResolveChakraDependencies(m_job.traces[rank], m_placeholders));
     }
-    GiveTimes();
+    if (!m_options.system.empty())
+    {
+        GiveChakraTimes(m_job.traces, m_options.system);
+        m_report.notes.push_back("kernels without a recorded time take that of the roofline of " +
+                                 m_options.system);
+    }
     m_report.format = "Chakra";
-    m_report.ranks = static_cast<uint32_t>(m_job.traces.size());
-    m_report.files = m_report.ranks;
+    m_report.ranks = m_replica ? m_replica->ranks : m_job.ranks;
+    m_report.files = static_cast<uint32_t>(m_job.traces.size());
     if (m_groups)
     {
         m_report.notes.push_back("process groups: " + std::to_string(m_groups->size()) + ", from " +

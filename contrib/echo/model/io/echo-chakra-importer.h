@@ -18,6 +18,8 @@ struct ChakraOptions
     std::string groups; //!< file of process groups; empty: one among the files, if any
     /// ASTRA-sim's system file: its roofline gives times to nodes without one; empty: none.
     std::string system;
+    std::string replicate; //!< "dp": one rank's trace stands for all; "" or "none"
+    uint32_t ranks{0};     //!< of the job, for a check; 0: not given
 };
 
 /**

@@ -226,7 +226,7 @@ void Scheduler::Join(Place place)
     const uint64_t number = m_joined[{group, place.first}]++;
     Instance& instance = m_instances[{group, number}];
     instance.members.push_back(place);
-    if (instance.members.size() < m_job.groups[group].size())
+    if (instance.members.size() < std::min(m_job.groups[group].size(), m_ranks.size()))
     {
         return;
     }

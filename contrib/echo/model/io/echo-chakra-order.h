@@ -12,10 +12,11 @@ namespace ns3
 namespace echo
 {
 
-/** The traces of all ranks and who communicates with whom. */
+/** The traces of all ranks, or of one that stands for all, and who communicates with whom. */
 struct ChakraJob
 {
-    std::vector<ChakraTrace> traces; //!< by rank
+    std::vector<ChakraTrace> traces; //!< by rank; or one
+    uint32_t ranks{0};               //!< of the job
     /// Process groups, by number; the first is that of all ranks.
     std::vector<std::vector<uint32_t>> groups;
     std::vector<std::vector<uint32_t>> groupOf; //!< by rank and ChakraNode::group: its number
@@ -46,6 +47,9 @@ struct ChakraOrder
  * @throws InputError for a dependency on any other node that is not there
  */
 std::vector<uint32_t> ResolveChakraDependencies(ChakraTrace& trace, uint64_t& placeholders);
+
+/** @throws InputError for a message with a rank that is not there */
+void RefuseUnknownPeers(const ChakraTrace& trace, uint32_t ranks);
 
 /** @throws InputError that prints the smallest cycle found, if there is one */
 void RefuseChakraCycle(const ChakraTrace& trace, const std::vector<uint32_t>& dependencies);

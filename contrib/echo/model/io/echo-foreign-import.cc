@@ -24,7 +24,8 @@ ImportedJob ImportForeign(const std::string& format,
 {
     if (format == "chakra")
     {
-        return ImportChakra(paths, {options.groups, options.system});
+        return ImportChakra(paths,
+                            {options.groups, options.system, options.replicate, options.ranks});
     }
     if (format == "echo-tracer")
     {

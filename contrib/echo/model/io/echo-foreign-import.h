@@ -18,7 +18,8 @@ struct ForeignOptions
 {
     std::string groups; //!< chakra: file of process groups; empty: one among the files, if any
     std::string system; //!< chakra: ASTRA-sim's system file, whose roofline times nodes without one
-    uint32_t ranks{0};  //!< simai, astra-sim, echo-tracer: if the file does not say; 0: not given
+    std::string replicate;      //!< chakra: "dp": one rank's file stands for all; "" or "none"
+    uint32_t ranks{0};          //!< if the files do not say, or with replicate; 0: not given
     uint32_t firstDimension{0}; //!< simai, astra-sim: size of the network's first dimension, for
                                 //!< policies that divide ranks by it; 0: not given
     uint32_t passes{1};         //!< simai, astra-sim: training steps

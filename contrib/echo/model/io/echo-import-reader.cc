@@ -62,11 +62,9 @@ void ReadForeign(const YamlNode& node, const std::string& format, Scenario& scen
     {
         options.groups = file("groups");
         options.system = file("system");
+        options.replicate = OneOf(node, "replicate", {"none", "dp"});
     }
-    if (format != "chakra")
-    {
-        options.ranks = static_cast<uint32_t>(node.GetInteger("ranks", 0, 1, 1 << 20));
-    }
+    options.ranks = static_cast<uint32_t>(node.GetInteger("ranks", 0, 1, 1 << 20));
     if (format == "simai" || format == "astra-sim")
     {
         options.firstDimension =
@@ -87,6 +85,8 @@ void ReadKineto(const YamlNode& node, Scenario& scenario)
     options.keepGaps = node.GetBool("keep_gaps", options.keepGaps);
     options.alignClocks = node.GetBool("align_clocks", options.alignClocks);
     options.missingRanks = OneOf(node, "missing_ranks", {"auto", "refuse", "copy"});
+    options.replicate = OneOf(node, "replicate", {"none", "dp"});
+    options.ranks = static_cast<uint32_t>(node.GetInteger("ranks", 0, 1, 1 << 20));
     const bool isMeasured =
         OneOf(node, "communication", {"simulated", "measured-transfer"}) == "measured-transfer";
     node.RefuseUnknownKeys();

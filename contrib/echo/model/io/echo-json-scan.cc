@@ -66,6 +66,16 @@ void ScanJson(const std::string& text,
     }
 }
 
+bool FindMember(json::object& object, std::string_view key, json::value& value)
+{
+    const simdjson::error_code error = object.find_field_unordered(key).get(value);
+    if (error != simdjson::SUCCESS && error != simdjson::NO_SUCH_FIELD)
+    {
+        throw simdjson::simdjson_error(error);
+    }
+    return error == simdjson::SUCCESS;
+}
+
 std::string_view TokenOf(json::value& value)
 {
     std::string_view token = value.raw_json_token();

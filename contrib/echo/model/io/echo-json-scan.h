@@ -29,6 +29,12 @@ void ScanJson(const std::string& text,
               const std::string& file,
               const std::function<void(json::document&)>& body);
 
+/**
+ * Looks for a member of an object, in any order.
+ * @return whether it is there; damaged text throws, as nothing can be read behind it
+ */
+bool FindMember(json::object& object, std::string_view key, json::value& value);
+
 /** @return the token's text without quotes: numbers, words, strings without escapes; not consumed
  */
 std::string_view TokenOf(json::value& value);

@@ -292,35 +292,5 @@ void ResolveCommunications(KinetoRankStep& step, uint32_t worldSize, KinetoHealt
     Resolver(step, worldSize, health).Resolve();
 }
 
-KinetoGroup TranslateGroup(const KinetoGroup& group,
-                           uint32_t from,
-                           uint32_t to,
-                           uint32_t worldSize,
-                           const std::string& file)
-{
-    const auto size = static_cast<uint32_t>(group.ranks.size());
-    const uint32_t stride = size > 1 ? group.ranks[1] - group.ranks[0] : 1;
-    const uint32_t block = size * stride;
-    bool isRegular = stride > 0 && stride < worldSize && worldSize % block == 0 &&
-                     group.ranks[0] == from / block * block + from % stride;
-    for (uint32_t i = 1; i < size; ++i)
-    {
-        isRegular = isRegular && group.ranks[i] == group.ranks[0] + i * stride;
-    }
-    if (!isRegular)
-    {
-        throw InputError({file, 0, "rank " + std::to_string(from)},
-                         "a group of ranks " + FormatRankList(group.ranks) +
-                             ", from which those of rank " + std::to_string(to) + " cannot be told",
-                         "a file for every rank");
-    }
-    KinetoGroup translated = group;
-    for (uint32_t i = 0; i < size; ++i)
-    {
-        translated.ranks[i] = to / block * block + to % stride + i * stride;
-    }
-    return translated;
-}
-
 } // namespace echo
 } // namespace ns3

@@ -67,17 +67,6 @@ void ResolveCommunications(KinetoRankStep& step, uint32_t worldSize, KinetoHealt
  */
 std::vector<KinetoInstance> MatchCollectives(std::vector<KinetoRankStep>& steps, bool isCopied);
 
-/**
- * @return the group that rank @p to has where rank @p from has @p group, if ranks are laid out
- *         regularly (evenly spaced members, blocks that tile the job)
- * @throws InputError if they are not
- */
-KinetoGroup TranslateGroup(const KinetoGroup& group,
-                           uint32_t from,
-                           uint32_t to,
-                           uint32_t worldSize,
-                           const std::string& file);
-
 } // namespace echo
 } // namespace ns3
 

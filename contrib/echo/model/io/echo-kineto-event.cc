@@ -155,15 +155,16 @@ HostCall::Kind ParseHostCall(std::string_view name)
 KinetoArguments ReadKinetoArguments(json::object& event)
 {
     KinetoArguments arguments;
-    json::object fields;
-    if (event.find_field_unordered("args").get_object().get(fields) != simdjson::SUCCESS)
+    json::value value;
+    if (!FindMember(event, "args", value) || value.type() != json::json_type::object)
     {
         return arguments;
     }
+    json::object fields = value.get_object();
     for (json::field field : fields)
     {
         const std::string_view key = field.unescaped_key();
-        json::value value = field.value();
+        value = field.value();
         if (key == "correlation")
         {
             arguments.correlation = IntegerOf(value).value_or(-1);

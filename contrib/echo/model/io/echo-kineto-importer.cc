@@ -5,6 +5,7 @@
 #include "echo-kineto-files.h"
 #include "echo-kineto-measured.h"
 #include "echo-kineto-program.h"
+#include "echo-rank-replica.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -64,6 +65,7 @@ class Importer
     ImportedWorkload Import(const std::vector<std::string>& paths);
 
   private:
+    void SetRanks();
     void SetStepNumbers();
     StepWindow WindowOf(const KinetoTrace& trace) const;
     std::string StepName() const;
@@ -75,6 +77,7 @@ class Importer
 
     const KinetoOptions& m_options;
     KinetoFiles m_files;
+    uint32_t m_ranks{0};                //!< of the job that is built
     std::vector<int64_t> m_stepNumbers; //!< to import; empty: whole files
     std::vector<KinetoRankStep> m_steps;
     std::vector<KinetoInstance> m_instances; //!< collectives on all their members
@@ -141,6 +144,40 @@ void Importer::SetStepNumbers()
     m_stepNumbers = {number};
 }
 
+/** As recorded, or as many as one rank is to stand for. */
+void Importer::SetRanks()
+{
+    m_ranks = m_files.worldSize;
+    if (m_options.replicate.empty() || m_options.replicate == "none")
+    {
+        if (m_options.ranks > 0 && m_options.ranks != m_ranks)
+        {
+            throw InputError({"", 0, "ranks"},
+                             std::to_string(m_options.ranks) + " for a job recorded on " +
+                                 std::to_string(m_ranks),
+                             "replicate: dp with it");
+        }
+        return;
+    }
+    if (m_options.replicate != "dp")
+    {
+        throw InputError({"", 0, "replicate"}, "'" + m_options.replicate + "'", "none or dp");
+    }
+    if (m_files.ranks.size() != 1)
+    {
+        throw InputError({"", 0, "replicate"},
+                         std::to_string(m_files.ranks.size()) + " ranks with profiler files",
+                         "the file of one rank, which stands for all");
+    }
+    m_files.isCopied = true;
+    m_ranks = m_options.ranks > 0 ? m_options.ranks : m_ranks;
+    m_result.health.warnings.push_back(
+        "replicate: dp: the trace of rank " + std::to_string(m_files.ranks.front().rank) + " of " +
+        std::to_string(m_files.worldSize) + " stands for all " + std::to_string(m_ranks) +
+        " ranks, as if they were equal; groups of the whole job span it, smaller ones are laid "
+        "out as recorded");
+}
+
 StepWindow Importer::WindowOf(const KinetoTrace& trace) const
 {
     StepWindow window;
@@ -188,14 +225,14 @@ CommGroupPtr Importer::AddGroup(WorkloadBuilder& builder, const KinetoGroup& gro
     {
         ranks.emplace_back(rank);
     }
-    const GroupKind kind = ranks.size() == m_files.worldSize ? GroupKind::WORLD : GroupKind::OTHER;
+    const GroupKind kind = ranks.size() == m_ranks ? GroupKind::WORLD : GroupKind::OTHER;
     return builder.AddGroup(
         kind, "ranks " + FormatRankList(group.ranks), std::move(ranks), group.communicator);
 }
 
 void Importer::Build()
 {
-    WorkloadBuilder builder(m_files.worldSize);
+    WorkloadBuilder builder(m_ranks);
     std::vector<ExecutionGraphPtr> programs;
     for (const auto& step : m_steps)
     {
@@ -211,7 +248,7 @@ void Importer::Build()
     {
         stepOf[m_steps[i].files->rank] = i;
     }
-    for (uint32_t rank = 0; rank < m_files.worldSize; ++rank)
+    for (uint32_t rank = 0; rank < m_ranks; ++rank)
     {
         const auto own = stepOf.find(rank);
         const uint32_t index =
@@ -220,11 +257,13 @@ void Importer::Build()
         std::vector<CommGroupPtr> groups;
         for (const KinetoGroup& group : step.groups)
         {
-            const KinetoGroup mine =
-                own != stepOf.end()
-                    ? group
-                    : TranslateGroup(
-                          group, step.files->rank, rank, m_files.worldSize, step.files->trace.file);
+            KinetoGroup mine = group;
+            if (own == stepOf.end() || m_ranks != m_files.worldSize)
+            {
+                const RankReplica replica{
+                    step.files->trace.file, step.files->rank, m_files.worldSize, m_ranks};
+                mine.ranks = replica.GetMembers(group.ranks, rank);
+            }
             const CommGroupPtr added = AddGroup(builder, mine);
             groupIds[mine] = added->GetId();
             groups.push_back(added);
@@ -265,11 +304,11 @@ void Importer::Communicate()
         return !step.links.records.empty();
     });
     Try([&] {
-        if (m_files.worldSize > 1 && !hasAny)
+        if (m_ranks > 1 && !hasAny)
         {
             throw InputError({m_files.ranks.front().trace.file, 0, ""},
-                             "no communication in the step of " +
-                                 std::to_string(m_files.worldSize) + " ranks",
+                             "no communication in the step of " + std::to_string(m_ranks) +
+                                 " ranks",
                              "NCCL or RCCL kernels");
         }
     });
@@ -277,9 +316,11 @@ void Importer::Communicate()
 
 ImportedWorkload Importer::Import(const std::vector<std::string>& paths)
 {
-    m_files = ReadKinetoFiles(paths, m_options.missingRanks);
-    m_result.health.worldSize = m_files.worldSize;
+    const bool isReplicated = m_options.replicate == "dp";
+    m_files = ReadKinetoFiles(paths, isReplicated ? "copy" : m_options.missingRanks);
     m_result.health.warnings = m_files.warnings;
+    SetRanks();
+    m_result.health.worldSize = m_ranks;
     SetStepNumbers();
     for (const auto& rank : m_files.ranks)
     {

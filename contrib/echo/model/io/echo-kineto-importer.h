@@ -23,6 +23,8 @@ struct KinetoOptions
     bool keepGaps{true};              //!< delays of GPU streams that nothing explains stay
     bool alignClocks{true};           //!< by the ends of collectives, where clocks differ
     std::string missingRanks{"auto"}; //!< "refuse", "copy", "auto": see ReadKinetoFiles()
+    std::string replicate;            //!< "dp": one rank's file stands for all; "" or "none"
+    uint32_t ranks{0};                //!< with replicate: of the job that is built; 0: as recorded
     /// Called with what is known so far before anything is refused for what the files hold.
     std::function<void(const KinetoHealth&)> onHealth;
 };

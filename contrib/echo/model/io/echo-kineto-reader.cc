@@ -136,7 +136,7 @@ uint32_t KinetoReader::ThreadIndex(json::object& event)
     {
         json::value value;
         name += name.empty() ? "" : "/";
-        if (event.find_field_unordered(key).get(value) == simdjson::SUCCESS)
+        if (FindMember(event, key, value))
         {
             name += TokenOf(value);
         }
@@ -199,11 +199,11 @@ bool KinetoReader::ReadTimes(json::object& event)
     json::value value;
     std::optional<int64_t> start;
     std::optional<int64_t> duration;
-    if (event.find_field_unordered("ts").get(value) == simdjson::SUCCESS)
+    if (FindMember(event, "ts", value))
     {
         start = ParseMicroseconds(std::string(TokenOf(value)));
     }
-    if (event.find_field_unordered("dur").get(value) == simdjson::SUCCESS)
+    if (FindMember(event, "dur", value))
     {
         duration = ParseMicroseconds(std::string(TokenOf(value)));
     }
@@ -221,7 +221,7 @@ bool KinetoReader::ReadTimes(json::object& event)
 void KinetoReader::ReadEvent(json::object event)
 {
     json::value value;
-    if (event.find_field_unordered("ph").get(value) != simdjson::SUCCESS)
+    if (!FindMember(event, "ph", value))
     {
         return;
     }
@@ -230,8 +230,9 @@ void KinetoReader::ReadEvent(json::object event)
     {
         return; // metadata, flows, instants
     }
-    std::string_view categoryText;
-    if (event.find_field_unordered("cat").get_string().get(categoryText) != simdjson::SUCCESS)
+    const std::string categoryText =
+        FindMember(event, "cat", value) ? StringOf(value) : std::string();
+    if (categoryText.empty())
     {
         ++m_trace.ignored["events without a category"];
         return;
@@ -239,7 +240,7 @@ void KinetoReader::ReadEvent(json::object event)
     const KinetoCategory category = ParseKinetoCategory(categoryText);
     if (category == KinetoCategory::OTHER)
     {
-        ++m_trace.ignored[std::string(categoryText)];
+        ++m_trace.ignored[categoryText];
         return;
     }
     if (!ReadTimes(event))
@@ -247,7 +248,7 @@ void KinetoReader::ReadEvent(json::object event)
         return;
     }
     std::string name;
-    if (event.find_field_unordered("name").get(value) == simdjson::SUCCESS)
+    if (FindMember(event, "name", value))
     {
         name = StringOf(value);
     }
@@ -304,7 +305,7 @@ void KinetoReader::AddGpuEvent(json::object& event,
     for (auto [key, part] :
          {std::make_pair("pid", &arguments.device), std::make_pair("tid", &arguments.stream)})
     {
-        if (!*part && event.find_field_unordered(key).get(value) == simdjson::SUCCESS)
+        if (!*part && FindMember(event, key, value))
         {
             *part = IntegerOf(value);
         }

@@ -218,12 +218,12 @@ void ReadAttributes(json::array attributes, Node& node)
     {
         json::object fields = attribute.get_object();
         json::value value;
-        if (fields.find_field_unordered("name").get(value) != simdjson::SUCCESS)
+        if (!FindMember(fields, "name", value))
         {
             continue;
         }
         const std::string name = StringOf(value);
-        if (fields.find_field_unordered("value").get(value) == simdjson::SUCCESS)
+        if (FindMember(fields, "value", value))
         {
             ReadAttribute(name, value, node);
         }
