@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-scenario-reader.h"
 
-#include "echo-attribute-reader.h"
 #include "echo-cluster-reader.h"
 #include "echo-generator-reader.h"
 #include "echo-graph-reader.h"
 #include "echo-import-reader.h"
 #include "echo-workload-reader.h"
 
+#include "ns3/echo-policy.h"
 #include "ns3/echo-units.h"
 
 #include "ns3/echo-stage-parameters.h"
@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <optional>
 
 namespace ns3
 {
@@ -75,9 +76,8 @@ NetworkSettings ReadNetwork(const YamlNode& node)
     }
     if (node.Has("congestion_control"))
     {
-        const TypeId parent = TypeId::LookupByName("ns3::echo::CongestionControl");
         settings.congestionControl =
-            FindPolicy(node.Get("congestion_control"), parent, "").GetName();
+            node.Get("congestion_control").Parse<std::string>(ParseCongestionControl);
     }
     settings.pfc = node.GetBool("pfc", settings.pfc);
     node.RefuseUnknownKeys();
@@ -346,6 +346,16 @@ Scenario ReadScenario(YamlNode root, const ScenarioOverrides& overrides)
                   "fidelity: analytical with it, as nothing is simulated");
     }
     return scenario;
+}
+
+std::string ParseCongestionControl(const std::string& text)
+{
+    const TypeId parent = TypeId::LookupByName("ns3::echo::CongestionControl");
+    if (const std::optional<TypeId> found = LookupPolicy(text, parent, ""))
+    {
+        return found->GetName();
+    }
+    throw InputError({}, "'" + text + "'", ListPolicies(parent, ""));
 }
 
 uint64_t ParseMtu(const std::string& text)
