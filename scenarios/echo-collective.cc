@@ -63,7 +63,8 @@ void AddOptions(EchoCommandLine& line, Options& options)
     line.AddOption("profile",
                    "estimator profile; derived: from link rates and delays; default: the cluster's",
                    options.profile);
-    line.AddOption("congestion-control", "dcqcn or none (packet)", options.congestionControl);
+    line.AddOption(
+        "congestion-control", "none, dcqcn, hpcc, swift (packet)", options.congestionControl);
     line.AddOption("mtu", "payload of a full packet (packet)", options.mtu);
     line.AddOption("fidelity", "packet, flow or analytical", options.fidelity);
     line.AddSeed(options.seed);
@@ -95,7 +96,8 @@ BackendSettings MakeSettings(const Options& options, const Cluster& cluster)
     }
     settings.collective.chunkBytes = Parse("chunk", options.chunk, ParseBytes);
     settings.network.mtuBytes = Parse("mtu", options.mtu, ParseMtu);
-    settings.network.congestionControl = options.congestionControl;
+    settings.network.congestionControl =
+        Parse("congestion-control", options.congestionControl, ParseCongestionControl);
     return settings;
 }
 

@@ -173,7 +173,12 @@ int main(int argc, char* argv[])
     Register("bucket wheel, plain port",
              wheel,
              {{"WindowBytes", "524288"}, {"Lazy", "false"}, {"RunAhead", "false"}});
-    Register("bucket wheel, DCQCN", wheel, {{"CongestionControl", "ns3::echo::Dcqcn"}});
+    Register("bucket wheel, DCQCN", wheel, {{"CongestionControl", "dcqcn"}});
+    Register("bucket wheel, HPCC", wheel, {{"CongestionControl", "hpcc"}});
+    Register("bucket wheel, Swift", wheel, {{"CongestionControl", "swift"}});
+    Register("bucket wheel, selective repeat",
+             wheel,
+             {{"WindowBytes", "524288"}, {"Retransmission", "selective-repeat"}});
     Register("bucket wheel, 128 hosts", wheel, {{"WindowBytes", "524288"}}, 8);
     benchmark::RunSpecifiedBenchmarks();
 

@@ -3,14 +3,11 @@
 
 #include "ns3/command-line.h"
 #include "ns3/echo-attribute-reader.h"
-#include "ns3/echo-bucket-wheel-scheduler.h"
 #include "ns3/echo-error.h"
 #include "ns3/echo-units.h"
 #include "ns3/echo-yaml.h"
 #include "ns3/global-value.h"
-#include "ns3/map-scheduler.h"
 #include "ns3/string.h"
-#include "ns3/type-id.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -258,28 +255,11 @@ void EchoCommandLine::Parse(int argc, char* argv[])
     }
 }
 
-namespace
-{
-
-/** Echo's event list is the faster one; another that NS_GLOBAL_VALUE or an option names stays. */
-void UseBucketWheel()
-{
-    TypeIdValue chosen;
-    GlobalValue::GetValueByName("SchedulerType", chosen);
-    if (chosen.Get() == MapScheduler::GetTypeId())
-    {
-        GlobalValue::Bind("SchedulerType", TypeIdValue(BucketWheelScheduler::GetTypeId()));
-    }
-}
-
-} // namespace
-
 int RunProgram(const std::function<int()>& body)
 {
     UsePicoseconds();
     try
     {
-        UseBucketWheel();
         const int code = body();
         std::cout.flush();
         if (!std::cout)

@@ -3,7 +3,10 @@
 
 #include "ns3/echo-error.h"
 #include "ns3/echo-units.h"
+#include "ns3/global-value.h"
+#include "ns3/object-factory.h"
 #include "ns3/simulator.h"
+#include "ns3/string.h"
 
 #include <signal.h>
 
@@ -67,6 +70,16 @@ class SignalScope
 };
 
 } // namespace
+
+SimulatorGuard::SimulatorGuard()
+{
+    StringValue scheduler;
+    GlobalValue::GetValueByName("SchedulerType", scheduler);
+    if (scheduler.Get() == "ns3::MapScheduler")
+    {
+        Simulator::SetScheduler(ObjectFactory("ns3::echo::BucketWheelScheduler"));
+    }
+}
 
 SimulatorGuard::~SimulatorGuard()
 {

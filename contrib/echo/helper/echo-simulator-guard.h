@@ -7,11 +7,15 @@ namespace ns3
 namespace echo
 {
 
-/** Ends a simulation also when an exception leaves it, so that the next one starts clean. */
+/**
+ * Ends a simulation also when an exception leaves it, so that the next one starts clean. Events are
+ * kept by Echo's bucket wheel, unless ns-3's global value SchedulerType asks for something other
+ * than ns-3's default; results are the same with all.
+ */
 class SimulatorGuard
 {
   public:
-    SimulatorGuard() = default;
+    SimulatorGuard();
     SimulatorGuard(const SimulatorGuard&) = delete;
     SimulatorGuard& operator=(const SimulatorGuard&) = delete;
     ~SimulatorGuard();

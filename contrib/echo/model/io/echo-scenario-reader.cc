@@ -10,6 +10,7 @@
 #include "echo-import-reader.h"
 #include "echo-workload-reader.h"
 
+#include "ns3/echo-policy.h"
 #include "ns3/echo-stage-parameters.h"
 #include "ns3/echo-transformer-generator.h"
 #include "ns3/echo-units.h"
@@ -18,6 +19,7 @@
 #include <cctype>
 #include <filesystem>
 #include <limits>
+#include <optional>
 
 namespace ns3
 {
@@ -77,9 +79,8 @@ NetworkSettings ReadNetwork(const YamlNode& node)
     }
     if (node.Has("congestion_control"))
     {
-        const TypeId parent = TypeId::LookupByName("ns3::echo::CongestionControl");
         settings.congestionControl =
-            FindPolicy(node.Get("congestion_control"), parent, "").GetName();
+            node.Get("congestion_control").Parse<std::string>(ParseCongestionControl);
     }
     settings.pfc = node.GetBool("pfc", settings.pfc);
     ReadFabricSettings(node, settings);
@@ -428,6 +429,16 @@ Scenario ReadScenario(YamlNode root, const ScenarioOverrides& overrides)
                   "fidelity: analytical with it, as nothing is simulated");
     }
     return scenario;
+}
+
+std::string ParseCongestionControl(const std::string& text)
+{
+    const TypeId parent = TypeId::LookupByName("ns3::echo::CongestionControl");
+    if (const std::optional<TypeId> found = LookupPolicy(text, parent, ""))
+    {
+        return found->GetName();
+    }
+    throw InputError({}, "'" + text + "'", ListPolicies(parent, ""));
 }
 
 uint64_t ParseMtu(const std::string& text)

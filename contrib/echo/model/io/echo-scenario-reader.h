@@ -31,11 +31,17 @@ struct ScenarioOverrides
  */
 Scenario ReadScenario(const std::string& path, const ScenarioOverrides& overrides);
 
+/** The same from a node that is loaded already. */
+Scenario ReadScenario(YamlNode root, const ScenarioOverrides& overrides);
+
 /** @return a packet's payload written as ParseBytes. @throws InputError outside 64 B to 64 KiB */
 uint64_t ParseMtu(const std::string& text);
 
-/** The same from a node that is loaded already. */
-Scenario ReadScenario(YamlNode root, const ScenarioOverrides& overrides);
+/**
+ * @return the TypeId name of a congestion control as users write it (dcqcn, hpcc, ...).
+ * @throws InputError listing the known names
+ */
+std::string ParseCongestionControl(const std::string& text);
 
 } // namespace echo
 } // namespace ns3

@@ -18,14 +18,14 @@ QueuePair::QueuePair(Key key,
                      std::vector<RocePort*> forth,
                      std::vector<RocePort*> back,
                      std::unique_ptr<RateState> rate)
-    : m_key(std::move(key)),
-      m_number(number),
+    : m_sending(m_messages.end()),
+      m_rate(std::move(rate)),
       m_settings(settings),
       m_forth(std::move(forth)),
+      m_receiving(m_messages.end()),
       m_back(std::move(back)),
-      m_rate(std::move(rate)),
-      m_sending(m_messages.end()),
-      m_receiving(m_messages.end())
+      m_key(std::move(key)),
+      m_number(number)
 {
     UpdateWindow();
 }
@@ -91,17 +91,13 @@ uint32_t QueuePair::PayloadOf(const RoceMessage& message, uint64_t sequence) con
         std::min<uint64_t>(m_settings.mtuBytes, message.message.bytes - before));
 }
 
-uint32_t QueuePair::WireBytesOf(const RoceMessage& message, uint64_t sequence) const
+uint32_t QueuePair::GetNextWireBytes()
 {
+    const uint64_t sequence = HasRepair() ? m_repair : m_next;
+    const RoceMessage& message = HasRepair() ? *FindMessage(sequence) : *m_sending;
     const RoceOverhead& overhead = m_settings.overhead;
     return PayloadOf(message, sequence) + overhead.data +
            (sequence == message.firstSequence ? overhead.first : 0);
-}
-
-uint32_t QueuePair::GetNextWireBytes()
-{
-    return HasRepair() ? WireBytesOf(*FindMessage(m_repair), m_repair)
-                       : WireBytesOf(*m_sending, m_next);
 }
 
 bool QueuePair::MakePacket(RocePacket& packet)
@@ -115,16 +111,23 @@ bool QueuePair::MakePacket(RocePacket& packet)
     packet.out = *packet.route;
     packet.sequence = sequence;
     packet.payloadBytes = PayloadOf(message, sequence);
-    packet.wireBytes = WireBytesOf(message, sequence);
+    packet.wireBytes = packet.payloadBytes + m_settings.overhead.data;
     packet.kind = RocePacketKind::DATA;
     packet.startOfMessage = sequence == message.firstSequence;
+    if (packet.startOfMessage)
+    {
+        packet.wireBytes += m_settings.overhead.first;
+    }
     packet.endOfMessage = last;
     packet.ackRequest = last || (sequence + 1) % m_settings.ackInterval == 0 ||
                         sequence - m_acknowledged + 1 >= m_windowPackets;
     m_asked = packet.ackRequest ? std::max(m_asked, sequence + 1) : m_asked;
     packet.congestion = false;
     const bool again = sequence < m_highest;
-    message.retransmitted += again ? 1 : 0;
+    if (again)
+    {
+        ++message.retransmitted;
+    }
     if (repair)
     {
         ++m_repair;
@@ -169,10 +172,12 @@ uint64_t QueuePair::Acknowledge(uint64_t expected)
         // Went back, and then heard that these had arrived after all.
         Restart();
     }
-    if (!m_arrived.empty())
+    if (m_repairEnd > 0)
     {
-        const uint64_t known = std::min<uint64_t>(news, m_arrived.size());
-        m_arrived.erase(m_arrived.begin(), m_arrived.begin() + static_cast<int64_t>(known));
+        std::vector<bool>& arrived = GetRare().arrived;
+        const uint64_t known = std::min<uint64_t>(news, arrived.size());
+        arrived.erase(arrived.begin(), arrived.begin() + static_cast<int64_t>(known));
+        SkipArrived();
     }
     while (!m_messages.empty() &&
            m_messages.front().firstSequence + m_messages.front().packets <= expected)
@@ -183,15 +188,24 @@ uint64_t QueuePair::Acknowledge(uint64_t expected)
         }
         m_messages.pop_front();
     }
-    SkipArrived();
     return news;
+}
+
+QueuePair::Rare& QueuePair::GetRare()
+{
+    if (!m_rare)
+    {
+        m_rare = std::make_unique<Rare>();
+    }
+    return *m_rare;
 }
 
 void QueuePair::SkipArrived()
 {
+    const std::vector<bool>& arrived = GetRare().arrived;
     m_repair = std::max(m_repair, m_acknowledged);
-    while (m_repair < m_repairEnd && m_repair - m_acknowledged < m_arrived.size() &&
-           m_arrived[m_repair - m_acknowledged])
+    while (m_repair < m_repairEnd && m_repair - m_acknowledged < arrived.size() &&
+           arrived[m_repair - m_acknowledged])
     {
         ++m_repair;
     }
@@ -208,19 +222,17 @@ void QueuePair::OnNack(uint64_t selective)
     {
         return; // an old one, overtaken
     }
+    std::vector<bool>& arrived = GetRare().arrived;
     const uint64_t index = selective - m_acknowledged;
-    if (index >= m_arrived.size())
-    {
-        m_arrived.resize(index + 1);
-    }
-    m_arrived[index] = true;
+    arrived.resize(std::max<size_t>(arrived.size(), index + 1));
+    arrived[index] = true;
     m_repairEnd = std::max(m_repairEnd, selective);
     SkipArrived();
 }
 
 void QueuePair::Restart()
 {
-    m_probes.clear(); // what comes may answer either packet of a number (Karn's rule)
+    GetRare().probes.clear(); // what comes may answer either packet of a number (Karn's rule)
     if (m_settings.selective)
     {
         m_repair = m_acknowledged;
@@ -235,42 +247,41 @@ void QueuePair::Restart()
 
 void QueuePair::StartProbe(uint64_t sequence, int64_t now)
 {
-    m_probes.push_back({sequence, now});
+    GetRare().probes.push_back({sequence, now});
 }
 
 int64_t QueuePair::EndProbe(uint64_t expected, int64_t now)
 {
     int64_t rtt = -1;
-    const auto open = std::find_if(m_probes.begin(), m_probes.end(), [&](const Probe& probe) {
+    std::vector<Probe>& probes = GetRare().probes;
+    const auto open = std::find_if(probes.begin(), probes.end(), [&](const Probe& probe) {
         return probe.sequence >= expected;
     });
-    if (open != m_probes.begin() && std::prev(open)->sequence + 1 == expected)
+    if (open != probes.begin() && std::prev(open)->sequence + 1 == expected)
     {
         rtt = now - std::prev(open)->time;
     }
-    m_probes.erase(m_probes.begin(), open);
+    probes.erase(probes.begin(), open);
     return rtt;
 }
 
 QueuePair::Arrival QueuePair::AcceptEarly(uint64_t sequence)
 {
+    std::vector<bool>& early = GetRare().early;
     const uint64_t index = sequence - m_expected;
-    if (index >= m_early.size())
-    {
-        m_early.resize(index + 1);
-    }
-    else if (m_early[index])
+    if (index < early.size() && early[index])
     {
         return Arrival::DUPLICATE;
     }
-    m_early[index] = true;
+    early.resize(std::max<size_t>(early.size(), index + 1));
+    early[index] = true;
     if (index > 0)
     {
         return index > m_settings.reorder ? Arrival::GAP : Arrival::EARLY;
     }
-    const auto missing = std::find(m_early.begin(), m_early.end(), false);
-    m_expected += static_cast<uint64_t>(missing - m_early.begin());
-    m_early.erase(m_early.begin(), missing);
+    const auto missing = std::find(early.begin(), early.end(), false);
+    m_expected += static_cast<uint64_t>(missing - early.begin());
+    early.erase(early.begin(), missing);
     return Arrival::FILLED;
 }
 

@@ -59,7 +59,7 @@ struct QueuePairSettings
  * Messages complete in order, each once, whatever the order that packets arrive in.
  * Packet numbers are 64-bit (24-bit PSN on the wire never wraps here within a window).
  */
-class QueuePair
+class alignas(64) QueuePair
 {
   public:
     /** Where the sender stands. */
@@ -166,7 +166,7 @@ class QueuePair
 
     Arrival Accept(uint64_t sequence)
     {
-        if (sequence == m_expected && m_early.empty())
+        if (sequence == m_expected && !HasEarly())
         {
             ++m_expected;
             m_gapReported = false;
@@ -260,20 +260,6 @@ class QueuePair
         return m_settings;
     }
 
-    // Kept here for the NICs, which alone use them. Times in ps.
-    State state{State::IDLE};               //!< sender
-    bool timeoutSet{false};                 //!< a retransmission timer is set
-    QueuePair* nextReady{nullptr};          //!< next in the port's round
-    int64_t nextSend{0};                    //!< a limited sender sends no earlier
-    int64_t paceTimer{INT64_MAX};           //!< the timer that waits for nextSend; NEVER: none
-    int64_t lastSend{0};                    //!< start of the last packet of a limited sender
-    int64_t lastProgress{0};                //!< last news of the receiver, or start after rest
-    int64_t lastNotice{INT64_MIN / 2};      //!< last CNP that the receiver sent
-    uint32_t lastWireBytes{0};              //!< of the packet of lastSend
-    int64_t credit{0};                      //!< wire bytes left of its turn (deficit round robin)
-    uint8_t trafficClass{0};                //!< of its data packets
-    std::unique_ptr<ReorderWindow> reorder; //!< receiver; null: see QueuePairSettings::selective
-
   private:
     using Messages = std::list<RoceMessage>;
 
@@ -284,37 +270,73 @@ class QueuePair
         int64_t time;
     };
 
+    /** What queue pairs without losses, reordering and RTT measurement do without. */
+    struct Rare
+    {
+        std::vector<bool> arrived; //!< sender, from m_acknowledged on: known to have arrived
+        std::vector<bool> early;   //!< receiver, from m_expected on: has come before its turn
+        std::vector<Probe> probes; //!< oldest first
+    };
+
+    Rare& GetRare();
+
+    bool HasEarly() const
+    {
+        return m_rare && !m_rare->early.empty();
+    }
+
     /** Moves m_repair on to a packet not known to have arrived. */
     void SkipArrived();
     Messages::iterator FindMessage(uint64_t sequence);
     uint32_t PayloadOf(const RoceMessage& message, uint64_t sequence) const;
-    uint32_t WireBytesOf(const RoceMessage& message, uint64_t sequence) const;
     Arrival AcceptEarly(uint64_t sequence);
 
-    Key m_key;                         //!< source, destination, label
-    uint32_t m_number;                 //!< in its network
-    QueuePairSettings m_settings;      //!< of this one
-    std::vector<RocePort*> m_forth;    //!< way of data
-    std::vector<RocePort*> m_back;     //!< way of acknowledgements
-    std::unique_ptr<RateState> m_rate; //!< congestion control
-    Messages m_messages;               //!< not acknowledged, oldest first
-    Messages::iterator m_sending;      //!< of packet m_next; end: all sent
-    Messages::iterator m_receiving;    //!< of packet m_expected; end: none under way
-    uint64_t m_windowPackets;          //!< that may be outstanding
-    uint64_t m_end{0};                 //!< number after the last packet of the last message
+    // What each packet touches comes first, the sender's together in two lines of the caches.
+  public:
+    // Kept here for the NICs, which alone use them. Times in ps.
+    State state{State::IDLE};      //!< sender
+    bool timeoutSet{false};        //!< a retransmission timer is set
+    uint8_t trafficClass{0};       //!< of its data packets
+    uint32_t lastWireBytes{0};     //!< of the packet of lastSend
+    QueuePair* nextReady{nullptr}; //!< next in the port's round
+    int64_t nextSend{0};           //!< a limited sender sends no earlier
+
+  private:
     uint64_t m_next{0};                //!< next packet to send
-    uint64_t m_highest{0};             //!< first packet never sent
     uint64_t m_acknowledged{0};        //!< first packet not acknowledged
     uint64_t m_asked{0};               //!< after the last packet that asked for acknowledgement
-    uint64_t m_expected{0};            //!< next packet that the receiver expects
-    bool m_gapReported{false};         //!< NACK sent for m_expected
+    uint64_t m_windowPackets{0};       //!< that may be outstanding
+    uint64_t m_repair{0};              //!< next packet to send again, if before m_repairEnd
+    uint64_t m_repairEnd{0};           //!< first packet not to be sent again yet
+    Messages m_messages;               //!< not acknowledged, oldest first
+    Messages::iterator m_sending;      //!< of packet m_next; end: all sent
+    std::unique_ptr<RateState> m_rate; //!< congestion control
+    uint64_t m_highest{0};             //!< first packet never sent
 
-    // Selective repeat. Vectors of flags begin at m_acknowledged and at m_expected.
-    uint64_t m_repair{0};        //!< sender: next packet to send again, if before m_repairEnd
-    uint64_t m_repairEnd{0};     //!< sender: first packet not to be sent again yet
-    std::vector<bool> m_arrived; //!< sender: known to have arrived
-    std::vector<bool> m_early;   //!< receiver: has come before its turn
-    std::vector<Probe> m_probes; //!< oldest first
+  public:
+    int64_t lastProgress{0}; //!< last news of the receiver, or start after rest
+    int64_t credit{0};       //!< wire bytes left of its turn (deficit round robin)
+
+  private:
+    QueuePairSettings m_settings;   //!< of this one
+    std::vector<RocePort*> m_forth; //!< way of data
+
+    uint64_t m_expected{0};         //!< next packet that the receiver expects
+    Messages::iterator m_receiving; //!< of packet m_expected; end: none under way
+    std::vector<RocePort*> m_back;  //!< way of acknowledgements
+    std::unique_ptr<Rare> m_rare;   //!< made when needed
+    bool m_gapReported{false};      //!< NACK sent for m_expected
+
+  public:
+    int64_t lastNotice{INT64_MIN / 2};      //!< last CNP that the receiver sent
+    std::unique_ptr<ReorderWindow> reorder; //!< receiver; null: see QueuePairSettings::selective
+    int64_t paceTimer{INT64_MAX};           //!< the timer that waits for nextSend; NEVER: none
+    int64_t lastSend{0};                    //!< start of the last packet of a limited sender
+
+  private:
+    Key m_key;         //!< source, destination, label
+    uint32_t m_number; //!< in its network
+    uint64_t m_end{0}; //!< number after the last packet of the last message
 };
 
 } // namespace echo

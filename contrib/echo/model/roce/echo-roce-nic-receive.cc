@@ -128,8 +128,6 @@ void RoceNic::SendReply(QueuePair& queuePair, RocePacketKind kind, RocePacket& c
 void RoceNic::ReceiveAcknowledgement(RocePacket* packet, int64_t now)
 {
     QueuePair& queuePair = *packet->queuePair;
-    RateState& state = queuePair.GetRate();
-    const Setting before{state.rate, state.windowBytes};
     Acknowledgement news;
     news.now = now;
     news.sequence = packet->sequence;
@@ -138,7 +136,14 @@ void RoceNic::ReceiveAcknowledgement(RocePacket* packet, int64_t now)
     {
         queuePair.lastProgress = now;
     }
-    if (m_measuresRtt && packet->kind == RocePacketKind::ACK)
+    const bool gap = packet->kind == RocePacketKind::NACK;
+    if (gap)
+    {
+        queuePair.OnNack(GetParameters().selectiveRepeat
+                             ? RocePacketPool::GetExtension(*packet).selective
+                             : packet->sequence);
+    }
+    else if (m_measuresRtt)
     {
         news.rtt = queuePair.EndProbe(packet->sequence, now);
         if (m_traced && news.rtt >= 0)
@@ -146,23 +151,22 @@ void RoceNic::ReceiveAcknowledgement(RocePacket* packet, int64_t now)
             m_rttTrace(ToTime(now), queuePair, ToTime(news.rtt));
         }
     }
-    if (packet->kind == RocePacketKind::NACK)
+    if (m_usesAcknowledgements || gap)
     {
-        queuePair.OnNack(GetParameters().selectiveRepeat
-                             ? RocePacketPool::GetExtension(*packet).selective
-                             : packet->sequence);
-        m_control->OnLoss(state, false, now);
-    }
-    if (m_usesAcknowledgements)
-    {
+        RateState& state = queuePair.GetRate();
+        const Setting before{state.rate, state.windowBytes};
         news.nextSequence = queuePair.GetNextSequence();
         if (GetParameters().telemetry)
         {
             news.telemetry = &RocePacketPool::GetExtension(*packet).telemetry;
         }
+        if (gap)
+        {
+            m_control->OnLoss(state, false, now);
+        }
         m_control->OnAcknowledgement(state, news);
+        OnControlled(queuePair, before, now);
     }
-    OnControlled(queuePair, before, now);
     if (queuePair.state == QueuePair::State::BLOCKED ||
         (queuePair.state == QueuePair::State::IDLE && queuePair.HasPacket()))
     {
