@@ -161,6 +161,7 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
     }
     job->SetAttribute("Folding", BooleanValue(m_folds && m_scenario.folding != "off"));
     job->Prepare(m_scenario.workload, backend, m_compute, slowdown, &observed);
+    m_isFolded = job->GetSimulatedRankCount() < m_scenario.workload->GetRankCount();
     job->Start();
     Simulator::Run();
 
@@ -209,7 +210,7 @@ RunRecord ScenarioRunner::RunFolded(Fidelity fidelity, const SinkMaker& makeSink
     }
     catch (const StallError&)
     {
-        if (!m_folds)
+        if (!m_isFolded)
         {
             throw;
         }

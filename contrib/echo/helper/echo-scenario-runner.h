@@ -64,6 +64,7 @@ class ScenarioRunner
     Ptr<ComputeModel> m_compute;         //!< kernel times
     std::vector<std::string> m_warnings; //!< for the summary
     bool m_folds{true};                  //!< equal ranks, in the next simulation
+    bool m_isFolded{false};              //!< they were, in the latest
 };
 
 } // namespace echo

@@ -38,11 +38,16 @@ std::vector<ContentionWatch::InstancePtr> ContentionWatch::Begin(const InstanceP
                                                                  Time end)
 {
     std::vector<InstancePtr> contended;
-    if (!HasRouter() || instance->plan.layout->GetHosts() == 1)
+    if (!HasRouter())
     {
         return contended;
     }
     LinkUse& use = UseOf(*instance);
+    const FootprintPtr footprint = m_footprints.Get(use).front();
+    if (footprint->demand.empty())
+    {
+        return contended;
+    }
     if (instance->replicas)
     {
         contended = m_folded.Begin(
@@ -52,7 +57,6 @@ std::vector<ContentionWatch::InstancePtr> ContentionWatch::Begin(const InstanceP
         return contended;
     }
     m_active[instance->id] = instance;
-    const FootprintPtr footprint = m_footprints.Get(use).front();
     for (const CollectiveId id : m_tracker.Add(instance->id, footprint, Simulator::Now(), end))
     {
         contended.push_back(m_active.at(id));
@@ -87,10 +91,6 @@ double ContentionWatch::GetFabricBytes(const CollectiveInstance& instance)
 
 void ContentionWatch::End(const CollectiveInstance& instance)
 {
-    if (instance.plan.layout->GetHosts() == 1)
-    {
-        return;
-    }
     if (instance.replicas)
     {
         m_folded.End(instance);
