@@ -202,23 +202,6 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
     return run;
 }
 
-RunRecord ScenarioRunner::RunFolded(Fidelity fidelity, const SinkMaker& makeSink)
-{
-    try
-    {
-        return RunOnce(fidelity, nullptr, makeSink(), nullptr);
-    }
-    catch (const StallError&)
-    {
-        if (!m_isFolded)
-        {
-            throw;
-        }
-    }
-    m_folds = false;
-    return RunOnce(fidelity, nullptr, makeSink(), nullptr);
-}
-
 Fidelity ScenarioRunner::ChooseContendedFidelity(uint64_t packetHops)
 {
     if (m_scenario.hybrid.contended != "auto")
@@ -269,14 +252,28 @@ RunRecord ScenarioRunner::RunWithContentionPolicy(const SinkMaker& makeSink)
 
 RunRecord ScenarioRunner::Run(const SinkMaker& makeSink)
 {
+    try
+    {
+        return Simulate(makeSink);
+    }
+    catch (const StallError&)
+    {
+        if (!m_isFolded)
+        {
+            throw;
+        }
+    }
+    // Equal ranks were folded: all of them are run, so that the message names them.
+    m_folds = false;
+    return Simulate(makeSink);
+}
+
+RunRecord ScenarioRunner::Simulate(const SinkMaker& makeSink)
+{
     RunRecord run;
     if (m_scenario.fidelity == Fidelity::HYBRID && m_scenario.hybrid.policy == "contention")
     {
         run = RunWithContentionPolicy(makeSink);
-    }
-    else if (m_scenario.fidelity == Fidelity::ANALYTICAL)
-    {
-        run = RunFolded(m_scenario.fidelity, makeSink);
     }
     else
     {

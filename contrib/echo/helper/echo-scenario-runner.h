@@ -54,8 +54,8 @@ class ScenarioRunner
                       Ptr<FidelityPolicy> policy,
                       RecordSink& sink,
                       const std::function<void(Ptr<CollectiveBackend>)>& inspect);
-    /** Folds equal ranks where that is exact; where the job stalls, runs all for the message. */
-    RunRecord RunFolded(Fidelity fidelity, const SinkMaker& makeSink);
+    /** All simulations that the fidelity needs. */
+    RunRecord Simulate(const SinkMaker& makeSink);
     RunRecord RunWithContentionPolicy(const SinkMaker& makeSink);
     Fidelity ChooseContendedFidelity(uint64_t packetHops);
 

@@ -41,15 +41,13 @@ std::vector<FoldedContention::InstancePtr> FoldedContention::Begin(const Instanc
         contended.push_back(sharing[i]->instance);
         auto& known = contended.back()->contendedReplicas;
         known.resize(flags[i].size());
-        uint32_t more = 0;
-        for (size_t replica = 0; replica < flags[i].size(); ++replica)
+        for (uint32_t replica = 0; replica < flags[i].size(); ++replica)
         {
-            more += flags[i][replica] && !known[replica] ? 1 : 0;
-            known[replica] = known[replica] || flags[i][replica];
-        }
-        if (more > 0)
-        {
-            mark(*contended.back(), more);
+            if (flags[i][replica] && !known[replica])
+            {
+                known[replica] = true;
+                mark(*contended.back(), replica);
+            }
         }
     }
     const auto place = std::find_if(m_active.begin(), m_active.end(), [&](const Active& active) {

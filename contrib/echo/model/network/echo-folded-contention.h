@@ -28,8 +28,8 @@ class FoldedContention
 {
   public:
     using InstancePtr = std::shared_ptr<CollectiveInstance>;
-    /** An instance has so many more contended replicas. */
-    using Mark = std::function<void(CollectiveInstance&, uint32_t replicas)>;
+    /** A replica of an instance is contended and was not before. */
+    using Mark = std::function<void(CollectiveInstance&, uint32_t replica)>;
 
     /**
      * An instance becomes active until End, or @p end if it comes first.

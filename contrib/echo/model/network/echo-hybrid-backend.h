@@ -39,6 +39,8 @@ class HybridBackend : public CollectiveBackend
 
     void ReportLinks(RecordSink& sink, Time duration) const override;
     Fidelity GetFidelity() const override;
+    /** While it has an analytical back end only. */
+    bool CanFold() const override;
 
   protected:
     void DoDispose() override;
@@ -47,6 +49,7 @@ class HybridBackend : public CollectiveBackend
     void DoPrepare() override;
     void DoStart(const InstancePtr& instance) override;
     void DoMemberDone(const InstancePtr& instance) override;
+    Time DoEstimate(const CollectivePlan& plan, PlanFacts& facts) override;
     void MarkUncoupled(const std::vector<InstancePtr>& contended);
 
     Ptr<FidelityPolicy> m_policy;                          //!< decides
