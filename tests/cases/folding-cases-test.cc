@@ -18,9 +18,7 @@
 
 using namespace ns3;
 using namespace ns3::echo;
-using testing::AllOf;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 namespace
 {
@@ -160,13 +158,14 @@ TEST(Folding, MixtureOfExpertsIsTheSame)
 {
     // Expert groups on one host, and on two.
     ExpectSame(Gpt("tp: 1, ep: 4, dp: 16", 4, ", experts: 8, top_k: 2"));
-    ExpectSame(Gpt("tp: 2, ep: 4, pp: 2, dp: 8", 8, ", experts: 4, top_k: 2"));
+    ExpectSame(
+        Gpt("tp: 2, ep: 4, pp: 2, dp: 8, sequence_parallel: true", 8, ", experts: 4, top_k: 2"));
 }
 
 TEST(Folding, OddNumbersOnUnevenHostsAreTheSame)
 {
     // Groups of 3 on hosts of 4 GPUs: some on one host, others on two, and a host half full.
-    ExpectSame(Gpt("tp: 3, pp: 3, dp: 3", 7));
+    ExpectSame(Gpt("tp: 3, pp: 2, dp: 8", 12));
     ExpectSame(Gpt("tp: 1, pp: 3, dp: 5", 4));
     ExpectSame(Gpt("tp: 2, pp: 2, dp: 6", 6, "", "placement: {order: round-robin}\n"));
 }
@@ -277,8 +276,8 @@ std::pair<uint32_t, Time> RunJob(WorkloadGraphPtr workload, Ptr<ComputeModel> co
     SimulatorGuard guard;
     const std::string cluster =
         "echo: 1\n" + CaseCluster(8) + "workload: {collectives: [{op: barrier}]}\n";
-    const Scenario scenario =
-        ReadScenario(YamlNode::LoadText(cluster, std::string(ECHO_SOURCE_DIR) + "/scenarios/t"));
+    const Scenario scenario = ReadScenario(
+        YamlNode::LoadText(cluster, std::string(ECHO_SOURCE_DIR) + "/scenarios/t"), {});
     const auto placement =
         std::make_shared<const Placement>(Placement::Linear(scenario.cluster.topology, 8));
     Ptr<ShortestPathRouter> router = CreateObject<ShortestPathRouter>();

@@ -4,6 +4,7 @@
 
 #include "ns3/echo-comm-group.h"
 #include "ns3/echo-error.h"
+#include "ns3/echo-event-batcher.h"
 #include "ns3/echo-units.h"
 #include "ns3/echo-yaml.h"
 
@@ -77,6 +78,34 @@ TEST(CommGroup, KnowsItsMembers)
     EXPECT_EQ(group.IndexOf(RankId(2)), 3u);
     EXPECT_THROW(CommGroup(GroupId(0), GroupKind::DATA, "dp0", {}), InputError);
     EXPECT_THROW(CommGroup(GroupId(0), GroupKind::DATA, "dp0", {RankId(1), RankId(1)}), InputError);
+}
+
+TEST(EventBatcher, ItemsOfAnInstantShareAnEventInOrder)
+{
+    std::vector<std::pair<int64_t, int>> handled;
+    EventBatcher<int>* batcher = nullptr;
+    EventBatcher<int> made([&](const int& item) {
+        handled.emplace_back(Simulator::Now().GetMicroSeconds(), item);
+        if (item == 2)
+        {
+            batcher->Schedule(Time(), 7); // now: after the rest of this instant, with item 5
+            batcher->Schedule(MicroSeconds(1), 8);
+        }
+    });
+    batcher = &made;
+    const uint64_t before = Simulator::GetEventCount();
+    for (const int item : {1, 2, 3})
+    {
+        made.Schedule(MicroSeconds(5), item);
+    }
+    made.Schedule(MicroSeconds(4), 4);
+    made.Schedule(MicroSeconds(5), 5); // not right after its like: an event of its own
+    Simulator::Run();
+    EXPECT_EQ(handled,
+              (std::vector<std::pair<int64_t, int>>{
+                  {4, 4}, {5, 1}, {5, 2}, {5, 3}, {5, 5}, {5, 7}, {6, 8}}));
+    EXPECT_EQ(Simulator::GetEventCount() - before, 4u);
+    Simulator::Destroy();
 }
 
 TEST(Yaml, NamesFileLineKeyFoundExpected)

@@ -529,6 +529,12 @@ TEST(FootprintTracker, SeesWhoSharesALink)
     tracker.Remove(CollectiveId(2)); // gone already
     EXPECT_TRUE(tracker.Add(CollectiveId(5), footprint({{PortId(4), 0.4}})).empty());
     EXPECT_EQ(tracker.GetActiveCount(), 4u);
+    // At the instant at which one ends, it is in nobody's way, whoever hears of it first.
+    const auto whole = footprint({{PortId(9), 1}});
+    EXPECT_TRUE(tracker.Add(CollectiveId(6), whole, MicroSeconds(1), MicroSeconds(3)).empty());
+    EXPECT_THAT(tracker.Add(CollectiveId(7), whole, MicroSeconds(2), MicroSeconds(3)),
+                ElementsAre(CollectiveId(6), CollectiveId(7)));
+    EXPECT_TRUE(tracker.Add(CollectiveId(8), whole, MicroSeconds(3), MicroSeconds(4)).empty());
 }
 
 // A rank without a NIC cannot talk to another host; the message says which.

@@ -284,7 +284,8 @@ TEST_F(ReportFilesTest, SummaryHasTheKeysThatToolsRelyOn)
                             "congestion_control",
                             "estimator_profile",
                             "fingerprint",
-                            "warnings"})
+                            "warnings",
+                            "notes"})
     {
         EXPECT_TRUE(summary.contains(key)) << key;
     }
@@ -406,6 +407,52 @@ TEST_F(ReportFilesTest, TimelineOfALargeJobHoldsSomeRanks)
     }
     EXPECT_THAT(processes, ElementsAre(0, 4, 8, 12));
     EXPECT_EQ(RowsOf(folder / "ranks.csv").size(), 16u);
+}
+
+TEST_F(ReportFilesTest, LimitsAreKeptAndSaid)
+{
+    const SyntheticRun run(TwoHosts());
+    std::vector<SimulatedRank> simulated;
+    std::map<RankId, uint64_t> operators;
+    for (const auto& op : run.operators)
+    {
+        ++operators[op.rank];
+    }
+    for (const auto& [rank, count] : operators)
+    {
+        simulated.push_back({rank, 2, count});
+    }
+    ReportOptions options;
+    options.ranks = 32;
+    options.rows = 7;
+    options.timelineEvents = simulated[0].operators - 5; // not even one rank fits
+    ReportWriter writer(folder.string(), options);
+    writer.OnBegin(simulated);
+    run.Replay(writer);
+    writer.Finish();
+    EXPECT_EQ(RowsOf(folder / "collectives.csv").size(), 7u);
+    EXPECT_EQ(RowsOf(folder / "flows.csv").size(), 7u);
+    std::set<std::string> processes;
+    const json timeline = json::parse(TextOf(folder / "timeline.json"));
+    for (const auto& event : timeline["traceEvents"])
+    {
+        if (event["name"] == "process_name")
+        {
+            processes.insert(event["args"]["name"].get<std::string>());
+        }
+    }
+    EXPECT_THAT(processes, ElementsAre(HasSubstr("rank 0 (host 0) and 1 equal")));
+    const json summary = json::parse(TextOf(folder / "summary.json"));
+    const std::string document = TextOf(folder / "columns.md");
+    for (const std::string part : {"show 1 of 16 simulated ranks",
+                                   "leaves out the last 5 operators",
+                                   "collectives.csv holds the first 7 of ",
+                                   "flows.csv holds the first 7 of "})
+    {
+        EXPECT_THAT(summary["notes"].dump(), HasSubstr(part));
+        EXPECT_THAT(document, HasSubstr(part));
+    }
+    EXPECT_EQ(summary["collectives"], run.collectives.size());
 }
 
 TEST_F(ReportFilesTest, ReplacesItsOwnFilesAndNoOthers)

@@ -166,6 +166,32 @@ TEST(RankSelectionTest, SpreadsOverTheJob)
     EXPECT_EQ(count(RankSelection(8192, 64, {RankId(5)}), 8192), 1u);
 }
 
+TEST(RankSelectionTest, TakesAsManyWholeRanksAsFit)
+{
+    std::vector<SimulatedRank> ranks;
+    for (uint32_t i = 0; i < 8; ++i)
+    {
+        ranks.push_back({RankId(10 * i), 16, i < 4 ? 100u : 200u});
+    }
+    const auto selected = [&](uint32_t limit, uint64_t operators) {
+        const RankSelection selection = RankSelection::Fit(ranks, limit, operators);
+        std::vector<uint32_t> chosen;
+        for (uint32_t r = 0; r < 100; ++r)
+        {
+            if (selection.Contains(RankId(r)))
+            {
+                chosen.push_back(r);
+            }
+        }
+        return chosen;
+    };
+    EXPECT_THAT(selected(128, 1200), SizeIs(8));
+    EXPECT_THAT(selected(4, 1200), ElementsAre(0, 20, 40, 60));
+    EXPECT_THAT(selected(128, 600), ElementsAre(0, 20, 40, 60));
+    EXPECT_THAT(selected(128, 1), ElementsAre(0)) << "at least one";
+    EXPECT_EQ(RankSelection::Fit(ranks, 2, 1200).GetCount(8), 2u);
+}
+
 CollectiveRecord AllReduce(int64_t join, int64_t start, int64_t end, Fidelity fidelity)
 {
     CollectiveRecord c;
@@ -186,7 +212,7 @@ TEST(ReportTablesTest, CollectiveRowDerivesTimesAndRates)
     const auto row = CsvLine(GetCollectiveColumns(), AllReduce(10, 30, 80, Fidelity::FLOW));
     EXPECT_EQ(row,
               "0,all-reduce,dp,,4,0,1000000,auto,auto,0,flow,10.000000,30.000000,80.000000,"
-              "20.000000,50.000000,,20,30,0,,0,0,0\n");
+              "20.000000,50.000000,,20,30,0,,0,0,0,1\n");
 }
 
 TEST(SummarySinkTest, MeansRoundDownAndCannotOverflow)
@@ -233,6 +259,48 @@ TEST(SummarySinkTest, AddsCollectivesByKindGroupAndFidelity)
     EXPECT_EQ(s.extrapolated, 1u);
     EXPECT_EQ(s.contended, 1u);
     EXPECT_EQ(s.uncoupled, 1u);
+}
+
+TEST(SummarySinkTest, ARecordCountsForAllThatItStandsFor)
+{
+    OperatorRecord op;
+    op.rank = RankId(0);
+    op.stream = StreamId(0);
+    op.op = OperatorId(3);
+    op.end = MicroSeconds(5);
+    CollectiveRecord c = AllReduce(0, 10, 60, Fidelity::ANALYTICAL);
+    c.contended = true;
+    SummarySink each;
+    for (uint32_t i = 0; i < 3; ++i)
+    {
+        op.rank = RankId(i);
+        each.OnOperator(op);
+        c.id = CollectiveId(i);
+        each.OnCollective(c);
+    }
+    SummarySink folded;
+    op.replicas = c.replicas = 3;
+    folded.OnCollective(c);
+    folded.OnOperator(op);
+    RunRecord run;
+    run.ranks = 3;
+    each.OnRun(run);
+    run.simulatedRanks = 1;
+    folded.OnRun(run);
+    const RunSummary& a = each.GetSummary();
+    const RunSummary& b = folded.GetSummary();
+    EXPECT_EQ(a.fingerprint, b.fingerprint);
+    EXPECT_EQ(b.operators, 3u);
+    EXPECT_EQ(b.collectives, 3u);
+    EXPECT_EQ(b.contended, 3u);
+    ASSERT_EQ(b.totals.size(), 1u);
+    EXPECT_EQ(b.totals[0].count, 3u);
+    EXPECT_EQ(b.totals[0].duration, MicroSeconds(150));
+    EXPECT_EQ(b.totals[0].waiting, MicroSeconds(30));
+    EXPECT_EQ(b.totals[0].longest, MicroSeconds(50));
+    EXPECT_EQ(b.totals[0].busBytes, a.totals[0].busBytes);
+    EXPECT_THAT(a.notes, SizeIs(0));
+    EXPECT_THAT(b.notes, ElementsAre(HasSubstr("1 of 3 ranks were simulated")));
 }
 
 TEST(SummarySinkTest, SaysWhereRanksDoNotAddUp)

@@ -234,6 +234,7 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
     }
     job->SetAttribute("Folding", BooleanValue(m_folds && m_scenario.folding != "off"));
     job->Prepare(m_scenario.workload, backend, m_compute, slowdown, &observed);
+    m_isFolded = job->GetSimulatedRankCount() < m_scenario.workload->GetRankCount();
     job->Start();
     helper.StartBackground([&job] { return !job->IsFinished(); });
     SimulatorGuard::Run();
@@ -282,45 +283,35 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
     return run;
 }
 
-RunRecord ScenarioRunner::RunFolded(Fidelity fidelity, const SinkMaker& makeSink)
+RunRecord ScenarioRunner::RunAnalytical(const SinkMaker& makeSink)
 {
     const bool mayRepeat = m_folds && m_scenario.folding == "auto" &&
                            m_placement->GetRankCount() <= MOST_UNFOLDED_RANKS;
-    try
+    if (!mayRepeat)
     {
-        if (!mayRepeat)
-        {
-            return RunOnce(fidelity, nullptr, makeSink(), nullptr, nullptr);
-        }
-        // Where communications meet, one of many alike may take longer than another.
-        bool isContended = false;
-        UncontendedSink first(makeSink());
-        const RunRecord run = RunOnce(
-            fidelity,
-            nullptr,
-            first,
-            [&](Ptr<CollectiveBackend> backend) {
-                const auto analytical = DynamicCast<AnalyticalBackend>(backend);
-                first.Watch([analytical, &isContended] {
-                    isContended = analytical && analytical->IsFoldedAndContended();
-                    return isContended;
-                });
-            },
-            nullptr);
-        if (!isContended)
-        {
-            return run;
-        }
+        return RunOnce(Fidelity::ANALYTICAL, nullptr, makeSink(), nullptr, nullptr);
     }
-    catch (const StallError&)
+    // Where communications meet, one of many alike may take longer than another.
+    bool isContended = false;
+    UncontendedSink first(makeSink());
+    const RunRecord run = RunOnce(
+        Fidelity::ANALYTICAL,
+        nullptr,
+        first,
+        [&](Ptr<CollectiveBackend> backend) {
+            const auto analytical = DynamicCast<AnalyticalBackend>(backend);
+            first.Watch([analytical, &isContended] {
+                isContended = analytical && analytical->IsFoldedAndContended();
+                return isContended;
+            });
+        },
+        nullptr);
+    if (!isContended)
     {
-        if (!m_folds)
-        {
-            throw;
-        }
+        return run;
     }
     m_folds = false;
-    return RunOnce(fidelity, nullptr, makeSink(), nullptr, nullptr);
+    return RunOnce(Fidelity::ANALYTICAL, nullptr, makeSink(), nullptr, nullptr);
 }
 
 Fidelity ScenarioRunner::ChooseContendedFidelity(uint64_t packetHops)
@@ -379,6 +370,24 @@ RunRecord ScenarioRunner::RunWithContentionPolicy(const SinkMaker& makeSink)
 
 RunRecord ScenarioRunner::Run(const SinkMaker& makeSink)
 {
+    try
+    {
+        return Simulate(makeSink);
+    }
+    catch (const StallError&)
+    {
+        if (!m_isFolded)
+        {
+            throw;
+        }
+    }
+    // Equal ranks were folded: all of them are run, so that the message names them.
+    m_folds = false;
+    return Simulate(makeSink);
+}
+
+RunRecord ScenarioRunner::Simulate(const SinkMaker& makeSink)
+{
     RunRecord run;
     if (m_scenario.fidelity == Fidelity::HYBRID && m_scenario.hybrid.policy == "contention")
     {
@@ -386,7 +395,7 @@ RunRecord ScenarioRunner::Run(const SinkMaker& makeSink)
     }
     else if (m_scenario.fidelity == Fidelity::ANALYTICAL)
     {
-        run = RunFolded(m_scenario.fidelity, makeSink);
+        run = RunAnalytical(makeSink);
     }
     else
     {

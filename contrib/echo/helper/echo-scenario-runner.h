@@ -58,8 +58,10 @@ class ScenarioRunner
                       const BackendHook& prepared,
                       const BackendHook& finished);
     void WarnOfLoadBalancing();
-    /** Folds equal ranks where that is exact; where the job stalls, runs all for the message. */
-    RunRecord RunFolded(Fidelity fidelity, const SinkMaker& makeSink);
+    /** All simulations that the fidelity needs. */
+    RunRecord Simulate(const SinkMaker& makeSink);
+    /** Folded where that changes nothing. */
+    RunRecord RunAnalytical(const SinkMaker& makeSink);
     RunRecord RunWithContentionPolicy(const SinkMaker& makeSink);
     Fidelity ChooseContendedFidelity(uint64_t packetHops);
 
@@ -68,6 +70,7 @@ class ScenarioRunner
     Ptr<ComputeModel> m_compute;         //!< kernel times
     std::vector<std::string> m_warnings; //!< for the summary
     bool m_folds{true};                  //!< equal ranks, in the next simulation
+    bool m_isFolded{false};              //!< they were, in the latest
 };
 
 } // namespace echo

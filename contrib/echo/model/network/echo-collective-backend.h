@@ -165,6 +165,12 @@ class CollectiveBackend : public Object
                         const CommGroupPtr& group,
                         std::pair<uint32_t, uint32_t> pair = {});
 
+    /** @return how long a plan takes alone; for back ends that forward. CanFold() only */
+    Time EstimateTime(const CollectivePlan& plan, PlanFacts& facts)
+    {
+        return DoEstimate(plan, facts);
+    }
+
     /** @return one line for each unfinished instance: what, who joined, who is missing */
     std::vector<std::string> DescribeUnfinished() const;
     uint64_t GetCompletedCount() const;

@@ -4,6 +4,7 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ns3
 {
@@ -25,15 +26,24 @@ LinkUse& ContentionWatch::UseOf(const CollectiveInstance& instance)
     return *links;
 }
 
-void ContentionWatch::Mark(CollectiveInstance& instance, uint32_t replicas)
+void ContentionWatch::SetListener(
+    std::function<void(const CollectiveInstance&, uint32_t replica)> listener)
+{
+    m_listener = std::move(listener);
+}
+
+void ContentionWatch::Mark(CollectiveInstance& instance, uint32_t replica)
 {
     instance.record.contended = true;
-    if (m_contended == 0)
+    if (++m_contended == 1)
     {
         m_first = std::string(ToString(instance.plan.spec.kind)) + " on " +
                   instance.record.groupName + ", number " + std::to_string(instance.sequence);
     }
-    m_contended += replicas;
+    if (m_listener)
+    {
+        m_listener(instance, replica);
+    }
 }
 
 std::vector<ContentionWatch::InstancePtr> ContentionWatch::Begin(const InstancePtr& instance,
@@ -45,22 +55,26 @@ std::vector<ContentionWatch::InstancePtr> ContentionWatch::Begin(const InstanceP
         return contended;
     }
     LinkUse& use = UseOf(*instance);
+    const FootprintPtr footprint = m_footprints.Get(use).front();
+    if (footprint->demand.empty())
+    {
+        return contended;
+    }
     if (instance->replicas)
     {
         contended = m_folded.Begin(
-            instance, use, m_footprints, end, [this](CollectiveInstance& other, uint32_t replicas) {
-                Mark(other, replicas);
+            instance, use, m_footprints, end, [this](CollectiveInstance& other, uint32_t replica) {
+                Mark(other, replica);
             });
         return contended;
     }
     m_active[instance->id] = instance;
-    const FootprintPtr footprint = m_footprints.Get(use).front();
     for (const CollectiveId id : m_tracker.Add(instance->id, footprint, Simulator::Now(), end))
     {
         contended.push_back(m_active.at(id));
         if (!contended.back()->record.contended)
         {
-            Mark(*contended.back(), 1);
+            Mark(*contended.back(), 0);
         }
     }
     return contended;
@@ -68,6 +82,10 @@ std::vector<ContentionWatch::InstancePtr> ContentionWatch::Begin(const InstanceP
 
 double ContentionWatch::GetSlowdown(const CollectiveInstance& instance, bool fabricKnown)
 {
+    if (!HasRouter())
+    {
+        return 1;
+    }
     if (instance.replicas && !fabricKnown)
     {
         double own = 1; // folded ranks: what it asks for alone
@@ -121,9 +139,9 @@ void ContentionWatch::ReportLoad(RecordSink& sink)
     }
 }
 
-double ContentionWatch::GetFabricBytes(const CollectiveInstance& instance)
+double ContentionWatch::GetFabricBytes(const CollectiveInstance& instance, uint32_t replica)
 {
-    return m_footprints.GetFabricBytes(UseOf(instance), instance.plan);
+    return m_footprints.GetFabricBytes(UseOf(instance), instance.plan, replica);
 }
 
 void ContentionWatch::End(const CollectiveInstance& instance)

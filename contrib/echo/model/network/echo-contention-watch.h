@@ -7,6 +7,7 @@
 #include "echo-footprint-tracker.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -29,6 +30,8 @@ class ContentionWatch
 
     /** Without a router nothing is watched. */
     void SetRouter(Ptr<Router> router);
+    /** @param listener hears once of each instance (each replica of it) that is marked */
+    void SetListener(std::function<void(const CollectiveInstance&, uint32_t replica)> listener);
 
     bool HasRouter() const
     {
@@ -61,8 +64,8 @@ class ContentionWatch
     void AddLoad(const CollectiveInstance& instance);
     /** One record for each direction of each link that AddLoad counted bytes on. */
     void ReportLoad(RecordSink& sink);
-    /** @return bytes that an instance puts on fabric links, summed over the links */
-    double GetFabricBytes(const CollectiveInstance& instance);
+    /** @return bytes that a replica of an instance puts on fabric links, summed over the links */
+    double GetFabricBytes(const CollectiveInstance& instance, uint32_t replica);
 
     /** @return instances marked so far */
     uint64_t GetContendedCount() const
@@ -80,14 +83,15 @@ class ContentionWatch
 
   private:
     LinkUse& UseOf(const CollectiveInstance& instance);
-    void Mark(CollectiveInstance& instance, uint32_t replicas);
+    void Mark(CollectiveInstance& instance, uint32_t replica);
 
     FootprintCache m_footprints;
     FootprintTracker m_tracker;
     FoldedContention m_folded; //!< in place of the tracker where ranks are folded
-    std::map<CollectiveId, InstancePtr> m_active; //!< on links now
-    uint64_t m_contended{0};                      //!< instances marked
-    std::string m_first;                          //!< of them, described
+    std::map<CollectiveId, InstancePtr> m_active;                        //!< on links now
+    std::function<void(const CollectiveInstance&, uint32_t)> m_listener; //!< may be empty
+    uint64_t m_contended{0};                                             //!< instances marked
+    std::string m_first;                                                 //!< of them, described
 };
 
 } // namespace echo

@@ -12,19 +12,21 @@ NS_OBJECT_ENSURE_REGISTERED(FidelityPolicy);
 NS_OBJECT_ENSURE_REGISTERED(RulesPolicy);
 NS_OBJECT_ENSURE_REGISTERED(ContentionPolicy);
 
-InstanceKey KeyOf(const CollectiveInstance& instance)
+InstanceKey KeyOf(const CollectiveInstance& instance, uint32_t replica)
 {
-    const CommGroup& group = *instance.plan.layout->group;
+    const GroupLayout& layout =
+        instance.replicas ? *(*instance.replicas)[replica] : *instance.plan.layout;
+    const CommGroup& group = *layout.group;
     const CollectiveKind kind = instance.plan.spec.kind;
     if (kind != CollectiveKind::SEND_RECV)
     {
         return {group.GetId(), kind, 0, 0, 0, instance.sequence};
     }
     // A pair is its own two-member group; its ranks and tag tell it from other pairs.
-    return {instance.pairGroup,
+    return {group.GetId(),
             kind,
             group.GetRank(0).Get(),
-            group.GetRank(1).Get(),
+            group.GetRank(group.GetSize() - 1).Get(),
             instance.tag,
             instance.sequence};
 }

@@ -22,8 +22,11 @@ namespace echo
  */
 using InstanceKey = std::tuple<GroupId, CollectiveKind, uint32_t, uint32_t, int32_t, uint32_t>;
 
-/** @return (group, kind, sender, receiver, tag, sequence); sender to tag are 0 for collectives */
-InstanceKey KeyOf(const CollectiveInstance& instance);
+/**
+ * @return (group, kind, sender, receiver, tag, sequence); sender to tag are 0 for collectives
+ * @param replica which of those that the instance stands for
+ */
+InstanceKey KeyOf(const CollectiveInstance& instance, uint32_t replica = 0);
 
 /** Decides which model serves an instance in hybrid fidelity. */
 class FidelityPolicy : public Object

@@ -19,43 +19,98 @@ std::vector<FoldedContention::InstancePtr> FoldedContention::Begin(const Instanc
     const Time now = Simulator::Now();
     const auto gone = [now](const Active& active) { return active.end <= now; };
     m_active.erase(std::remove_if(m_active.begin(), m_active.end(), gone), m_active.end());
-    const auto place = std::find_if(m_active.begin(), m_active.end(), [&](const Active& active) {
-        return active.use->number > use.number;
-    });
-    m_active.insert(place, {instance, &use, end});
+    std::vector<Active*> sharing{nullptr};
+    for (Active& active : m_active)
+    {
+        if (Share(*active.use, use, footprints))
+        {
+            sharing.push_back(&active);
+        }
+    }
+    Active added{instance, &use, end};
+    sharing.front() = &added;
+    // Also alone: replicas may be in each other's way.
     std::vector<InstancePtr> contended;
-    const Flags& flags = FlagsOf(footprints);
+    const Flags& flags = FlagsOf(sharing, footprints);
     for (size_t i = 0; i < flags.size(); ++i)
     {
         if (flags[i].empty())
         {
             continue;
         }
-        contended.push_back(m_active[i].instance);
+        contended.push_back(sharing[i]->instance);
         auto& known = contended.back()->contendedReplicas;
         known.resize(flags[i].size());
-        uint32_t more = 0;
-        for (size_t replica = 0; replica < flags[i].size(); ++replica)
+        for (uint32_t replica = 0; replica < flags[i].size(); ++replica)
         {
-            more += flags[i][replica] && !known[replica] ? 1 : 0;
-            known[replica] = known[replica] || flags[i][replica];
-        }
-        if (more > 0)
-        {
-            mark(*contended.back(), more);
+            if (flags[i][replica] && !known[replica])
+            {
+                known[replica] = true;
+                mark(*contended.back(), replica);
+            }
         }
     }
+    const auto place = std::find_if(m_active.begin(), m_active.end(), [&](const Active& active) {
+        return active.use->number > use.number;
+    });
+    m_active.insert(place, std::move(added));
     return contended;
 }
 
-const FoldedContention::Flags& FoldedContention::FlagsOf(FootprintCache& footprints)
+const std::vector<uint64_t>& FoldedContention::GetPorts(LinkUse& use, FootprintCache& footprints)
 {
-    constexpr size_t MOST_KNOWN = 16384;
-    std::vector<uint32_t> key;
-    key.reserve(m_active.size());
-    for (const Active& active : m_active)
+    if (use.number >= m_ports.size())
     {
-        key.push_back(active.use->number);
+        m_ports.resize(use.number + 1);
+    }
+    auto& bits = m_ports[use.number];
+    if (bits.empty())
+    {
+        bits.resize(size_t{footprints.GetTopology().GetLinkCount()} * 2 / 64 + 1);
+        for (const FootprintPtr& footprint : footprints.Get(use))
+        {
+            for (const auto& entry : footprint->demand)
+            {
+                bits[entry.first.Get() / 64] |= uint64_t{1} << (entry.first.Get() % 64);
+            }
+        }
+    }
+    return bits;
+}
+
+bool FoldedContention::Share(LinkUse& a, LinkUse& b, FootprintCache& footprints)
+{
+    const uint32_t larger = std::max(a.number, b.number);
+    const uint32_t smaller = std::min(a.number, b.number);
+    if (larger >= m_share.size())
+    {
+        m_share.resize(larger + 1);
+    }
+    m_share[larger].resize(larger + 1, -1);
+    int8_t& share = m_share[larger][smaller];
+    if (share < 0)
+    {
+        GetPorts(a, footprints); // may move the other's
+        const auto& portsB = GetPorts(b, footprints);
+        const auto& portsA = m_ports[a.number];
+        share = 0;
+        for (size_t i = 0; i < portsA.size() && share == 0; ++i)
+        {
+            share = (portsA[i] & portsB[i]) != 0 ? 1 : 0;
+        }
+    }
+    return share > 0;
+}
+
+const FoldedContention::Flags& FoldedContention::FlagsOf(const std::vector<Active*>& sharing,
+                                                         FootprintCache& footprints)
+{
+    constexpr size_t MOST_KNOWN = 65536;
+    std::vector<uint32_t> key;
+    key.reserve(sharing.size());
+    for (const Active* active : sharing)
+    {
+        key.push_back(active->use->number);
     }
     const auto known = m_known.find(key);
     if (known != m_known.end())
@@ -66,35 +121,44 @@ const FoldedContention::Flags& FoldedContention::FlagsOf(FootprintCache& footpri
     {
         m_known.clear();
     }
-    return m_known.emplace(std::move(key), Compute(footprints)).first->second;
+    return m_known.emplace(std::move(key), Compute(sharing, footprints)).first->second;
 }
 
-FoldedContention::Flags FoldedContention::Compute(FootprintCache& footprints)
+FoldedContention::Flags FoldedContention::Compute(const std::vector<Active*>& sharing,
+                                                  FootprintCache& footprints)
 {
     constexpr double ROUNDING = 1e-9; // demands are sums of quotients
-    m_demand.assign(size_t{footprints.GetTopology().GetLinkCount()} * 2, {});
-    for (const Active& active : m_active)
-    {
-        for (const FootprintPtr& footprint : footprints.Get(*active.use))
+    m_demand.resize(size_t{footprints.GetTopology().GetLinkCount()} * 2);
+    const auto forEach = [&](auto&& visit) {
+        for (const Active* active : sharing)
         {
-            for (const auto& [port, demand] : footprint->demand)
+            for (const FootprintPtr& footprint : footprints.Get(*active->use))
             {
-                m_demand[port.Get()].sum += demand;
-                ++m_demand[port.Get()].users;
+                for (const auto& [port, demand] : footprint->demand)
+                {
+                    visit(m_demand[port.Get()], demand);
+                }
             }
         }
-    }
-    Flags flags(m_active.size());
-    for (size_t i = 0; i < m_active.size(); ++i)
+    };
+    forEach([](Demand& all, double demand) {
+        all.sum += demand;
+        ++all.users;
+    });
+    // On the new one's links only: on all others nothing has changed.
+    const std::vector<uint64_t>& own = GetPorts(*sharing.front()->use, footprints);
+    Flags flags(sharing.size());
+    for (size_t i = 0; i < sharing.size(); ++i)
     {
-        const auto& replicas = footprints.Get(*m_active[i].use);
+        const auto& replicas = footprints.Get(*sharing[i]->use);
         for (size_t replica = 0; replica < replicas.size(); ++replica)
         {
             const auto& demand = replicas[replica]->demand;
             const bool contended =
                 std::any_of(demand.begin(), demand.end(), [&](const auto& entry) {
-                    const Demand& all = m_demand[entry.first.Get()];
-                    return all.users > 1 && all.sum > 1 + ROUNDING;
+                    const uint32_t port = entry.first.Get();
+                    return (own[port / 64] >> (port % 64) & 1) != 0 && m_demand[port].users > 1 &&
+                           m_demand[port].sum > 1 + ROUNDING;
                 });
             if (contended)
             {
@@ -103,6 +167,7 @@ FoldedContention::Flags FoldedContention::Compute(FootprintCache& footprints)
             }
         }
     }
+    forEach([](Demand& all, double) { all = Demand(); });
     return flags;
 }
 
@@ -121,6 +186,8 @@ void FoldedContention::Clear()
 {
     m_active.clear();
     m_known.clear();
+    m_ports.clear();
+    m_share.clear();
 }
 
 } // namespace echo

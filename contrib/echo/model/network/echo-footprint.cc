@@ -321,10 +321,10 @@ void FootprintCache::ReportLoad(RecordSink& sink)
     }
 }
 
-double FootprintCache::GetFabricBytes(LinkUse& use, const CollectivePlan& plan)
+double FootprintCache::GetFabricBytes(LinkUse& use, const CollectivePlan& plan, uint32_t replica)
 {
     double bytes = 0;
-    for (const auto& [port, nominal] : Get(use).front()->bytes)
+    for (const auto& [port, nominal] : Get(use)[replica]->bytes)
     {
         if (GetTopology().IsFabricLink(Topology::LinkOf(port)))
         {

@@ -101,8 +101,8 @@ class FootprintCache
     const std::vector<FootprintPtr>& Get(LinkUse& use);
     /** @return the largest link utilisation of a plan that took @p duration */
     static double GetPeakUtilization(const LinkUse& use, const CollectivePlan& plan, Time duration);
-    /** @return bytes that a plan puts on fabric links, summed over the links; of one replica */
-    double GetFabricBytes(LinkUse& use, const CollectivePlan& plan);
+    /** @return bytes that a replica puts on fabric links, summed over the links */
+    double GetFabricBytes(LinkUse& use, const CollectivePlan& plan, uint32_t replica);
     /** Counts a plan's bytes on its links; cheap, as footprints are added up only in ReportLoad. */
     static void AddLoad(LinkUse& use, const CollectivePlan& plan);
     /** One record for each direction of each link that AddLoad counted bytes on, in port order. */

@@ -74,6 +74,17 @@ void HybridBackend::ReportLinks(RecordSink& sink, Time duration) const
     merger.Report(sink);
 }
 
+bool HybridBackend::CanFold() const
+{
+    const auto only = m_backends.find(Fidelity::ANALYTICAL);
+    return m_backends.size() == 1 && only != m_backends.end() && only->second->CanFold();
+}
+
+Time HybridBackend::DoEstimate(const CollectivePlan& plan, PlanFacts& facts)
+{
+    return m_backends.at(Fidelity::ANALYTICAL)->EstimateTime(plan, facts);
+}
+
 void HybridBackend::DoDispose()
 {
     for (auto& [fidelity, backend] : m_backends)
@@ -92,6 +103,10 @@ void HybridBackend::DoDispose()
 void HybridBackend::DoPrepare()
 {
     m_watch.SetRouter(m_router);
+    m_watch.SetListener([this](const CollectiveInstance& instance, uint32_t replica) {
+        m_contended.insert(KeyOf(instance, replica));
+        m_contendedBytes += m_watch.GetFabricBytes(instance, replica);
+    });
 }
 
 void HybridBackend::DoStart(const InstancePtr& instance)
@@ -155,10 +170,6 @@ void HybridBackend::MarkUncoupled(const std::vector<InstancePtr>& contended)
     for (const InstancePtr& instance : contended)
     {
         instance->record.uncoupled = instance->record.uncoupled || !coupled;
-        if (m_contended.insert(KeyOf(*instance)).second)
-        {
-            m_contendedBytes += m_watch.GetFabricBytes(*instance);
-        }
     }
 }
 

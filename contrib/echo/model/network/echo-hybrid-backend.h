@@ -48,6 +48,8 @@ class HybridBackend : public CollectiveBackend
 
     void ReportLinks(RecordSink& sink, Time duration) const override;
     Fidelity GetFidelity() const override;
+    /** While it has an analytical back end only. */
+    bool CanFold() const override;
 
   protected:
     void DoDispose() override;
@@ -56,6 +58,7 @@ class HybridBackend : public CollectiveBackend
     void DoPrepare() override;
     void DoStart(const InstancePtr& instance) override;
     void DoMemberDone(const InstancePtr& instance) override;
+    Time DoEstimate(const CollectivePlan& plan, PlanFacts& facts) override;
     /** Has the network simulate an instance, after what is not the network's time. */
     void StartBeside(Ptr<CollectiveBackend> child, const InstancePtr& instance);
     Time GetTimeOutsideNetwork(const CollectivePlan& plan) const;

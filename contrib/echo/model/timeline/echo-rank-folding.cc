@@ -38,8 +38,13 @@ bool HasRoot(CollectiveKind kind)
 RankFolding::RankFolding(const WorkloadGraph& workload, CollectiveBackend& backend)
     : m_workload(workload), m_groups(workload.GetGroups().size())
 {
-    HashGroups(backend);
     ColourRanks();
+    if (Renumber() == workload.GetRankCount())
+    {
+        MakeClasses(); // each has a program of its own, and no group need be looked at
+        return;
+    }
+    HashGroups(backend);
     Refine();
     MakeClasses();
     MakeSeats();

@@ -47,7 +47,8 @@ struct FoldedRank
 class RankFolding
 {
   public:
-    /** @param backend CanFold() */
+    /** @param backend CanFold(); it is asked for the times of all communications, and that only if
+     * ranks share programs */
     RankFolding(const WorkloadGraph& workload, CollectiveBackend& backend);
 
     const std::vector<FoldedRank>& GetClasses() const

@@ -138,7 +138,9 @@ void TrainingJob::Fold()
     {
         folding->Apply(*context.backend);
         m_impl->folding = std::move(folding);
+        return;
     }
+    m_impl->refusal = "no two ranks do the same";
 }
 
 void TrainingJob::MakeExecutors()

@@ -55,7 +55,7 @@ class TrainingJob : public Object
     bool IsFinished() const;
     /** @return ranks that run: as many as there are, or classes of equal ones */
     uint32_t GetSimulatedRankCount() const;
-    /** @return why ranks were not folded; empty if they were or need not be */
+    /** @return why ranks were not folded; empty if they were */
     const std::string& GetFoldingRefusal() const;
     /** @return operators done and in all, for progress */
     std::pair<uint64_t, uint64_t> GetProgress() const;
