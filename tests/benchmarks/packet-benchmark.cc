@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Packet-hops per second of CPU time: the packet network on ns-3's default scheduler and on the
 // bucket wheel, beside ns-3's own PointToPointNetDevice with UDP over IPv4. The table at the end
-// gives each as a multiple of the latter, measured in the same run.
+// gives each as a multiple of the latter, measured in the same run. A second table has the fluid
+// network beside packets: seconds for the same messages, and how far completion times differ.
 
 #include "roce-fixture.h"
+
+#include "ns3/echo-flow-network.h"
 
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
@@ -14,9 +17,14 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <functional>
 #include <map>
+#include <numeric>
+#include <random>
+#include <vector>
 
 using namespace ns3;
 using namespace ns3::echo;
@@ -142,6 +150,126 @@ void AllToAll(benchmark::State& state,
     }
 }
 
+/** What a model of the network made of a set of messages. */
+struct ModelRun
+{
+    double cpuSeconds{0};
+    double milliseconds{0};     //!< simulated, to the last delivery
+    double meanMicroseconds{0}; //!< of a message
+};
+
+std::map<std::string, ModelRun> g_packets; //!< by traffic
+std::map<std::string, ModelRun> g_flows;   //!< by traffic
+
+/** Lists of receivers by host; a host has @p inFlight messages under way, in order of its list. */
+struct Traffic
+{
+    std::vector<std::vector<uint32_t>> receivers;
+    uint64_t bytes{0};
+    uint32_t inFlight{1};
+};
+
+/** A random permutation of hosts, each with messages to one other. */
+Traffic Permutation(uint32_t hosts, uint64_t bytes)
+{
+    std::vector<uint32_t> order(hosts);
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), std::mt19937(1));
+    Traffic traffic{std::vector<std::vector<uint32_t>>(hosts), bytes, 1};
+    for (uint32_t i = 0; i < hosts; ++i)
+    {
+        traffic.receivers[order[i]] = {order[(i + 1) % hosts]};
+    }
+    return traffic;
+}
+
+/** The first @p rounds of an all-to-all, 8 under way at a time. */
+Traffic Rounds(uint32_t hosts, uint32_t rounds, uint64_t bytes)
+{
+    Traffic traffic{std::vector<std::vector<uint32_t>>(hosts), bytes, 8};
+    for (uint32_t h = 0; h < hosts; ++h)
+    {
+        for (uint32_t r = 1; r <= rounds; ++r)
+        {
+            traffic.receivers[h].push_back((h + r * (hosts / (rounds + 1) | 1)) % hosts);
+        }
+    }
+    return traffic;
+}
+
+/** Runs the traffic on a fat tree of k-port switches at 400 Gb/s. */
+ModelRun RunModel(uint32_t k, const Traffic& traffic, Ptr<NetworkModel> network)
+{
+    const TestFabric fabric = MakeFatTree(k, "400Gb/s", NanoSeconds(500));
+    ObjectFactory factory;
+    factory.SetTypeId("ns3::echo::BucketWheelScheduler");
+    Simulator::SetScheduler(factory);
+    Ptr<ShortestPathRouter> router = CreateObject<ShortestPathRouter>();
+    router->Prepare(fabric.topology);
+    TestSink sink;
+    network->Prepare(router, &sink);
+    std::vector<size_t> next(traffic.receivers.size(), 0);
+    std::function<void(uint32_t)> sendNext = [&](uint32_t host) {
+        if (next[host] < traffic.receivers[host].size())
+        {
+            Message message;
+            message.source = fabric.nics[host];
+            message.destination = fabric.nics[traffic.receivers[host][next[host]++]];
+            message.bytes = traffic.bytes;
+            network->Send(message, [&sendNext, host] { sendNext(host); });
+        }
+    };
+    for (uint32_t i = 0; i < traffic.inFlight; ++i)
+    {
+        for (uint32_t host = 0; host < traffic.receivers.size(); ++host)
+        {
+            sendNext(host);
+        }
+    }
+    const std::clock_t start = std::clock();
+    Simulator::Run();
+    ModelRun run;
+    run.cpuSeconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    for (const FlowRecord& flow : sink.flows)
+    {
+        run.milliseconds = std::max(run.milliseconds, flow.end.GetSeconds() * 1e3);
+        run.meanMicroseconds += (flow.end - flow.start).GetSeconds() * 1e6;
+    }
+    run.meanMicroseconds /= static_cast<double>(std::max<size_t>(sink.flows.size(), 1));
+    network->Dispose();
+    Simulator::Destroy();
+    return run;
+}
+
+void RegisterModels(const std::string& name, uint32_t k, const Traffic& traffic)
+{
+    for (const bool packets : {true, false})
+    {
+        benchmark::RegisterBenchmark(((packets ? "packets, " : "flows, ") + name).c_str(),
+                                     [=](benchmark::State& state) {
+                                         for (auto unused : state)
+                                         {
+                                             (void)unused;
+                                             Ptr<NetworkModel> network;
+                                             if (packets)
+                                             {
+                                                 network = CreateObject<PacketNetwork>();
+                                             }
+                                             else
+                                             {
+                                                 network = CreateObject<FlowNetwork>();
+                                             }
+                                             const ModelRun run = RunModel(k, traffic, network);
+                                             (packets ? g_packets : g_flows)[name] = run;
+                                             state.SetIterationTime(run.cpuSeconds);
+                                         }
+                                     })
+            ->UseManualTime()
+            ->Iterations(1)
+            ->Unit(benchmark::kMillisecond);
+    }
+}
+
 void Register(const std::string& name,
               const std::string& scheduler,
               const TestNetwork::Attributes& attributes,
@@ -180,6 +308,10 @@ int main(int argc, char* argv[])
              wheel,
              {{"WindowBytes", "524288"}, {"Retransmission", "selective-repeat"}});
     Register("bucket wheel, 128 hosts", wheel, {{"WindowBytes", "524288"}}, 8);
+    RegisterModels("permutation of 1024 hosts, 1 MiB", 16, Permutation(1024, 1 << 20));
+    RegisterModels("permutation of 1024 hosts, 16 MiB", 16, Permutation(1024, 16 << 20));
+    RegisterModels("all-to-all of 128 hosts, 1 MiB", 8, Rounds(128, 127, 1 << 20));
+    RegisterModels("16 rounds of all-to-all, 1024 hosts, 1 MiB", 16, Rounds(1024, 16, 1 << 20));
     benchmark::RunSpecifiedBenchmarks();
 
     const double baseline = g_results[BASELINE].hopsPerSecond;
@@ -191,6 +323,26 @@ int main(int argc, char* argv[])
                     result.hopsPerSecond / 1e6,
                     baseline > 0 ? result.hopsPerSecond / baseline : 0.0,
                     result.eventsPerHop);
+    }
+    std::printf("\n%-44s %10s %10s %8s %10s %10s %8s\n",
+                "",
+                "packets s",
+                "flows s",
+                "ratio",
+                "packets ms",
+                "flows ms",
+                "mean");
+    for (const auto& [name, packets] : g_packets)
+    {
+        const ModelRun& flows = g_flows[name];
+        std::printf("%-44s %10.3f %10.4f %8.1f %10.4f %10.4f %+7.1f%%\n",
+                    name.c_str(),
+                    packets.cpuSeconds,
+                    flows.cpuSeconds,
+                    packets.cpuSeconds / std::max(flows.cpuSeconds, 1e-6),
+                    packets.milliseconds,
+                    flows.milliseconds,
+                    100 * (flows.meanMicroseconds / packets.meanMicroseconds - 1));
     }
     return 0;
 }

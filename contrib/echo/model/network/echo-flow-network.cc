@@ -6,6 +6,7 @@
 #include "ns3/echo-time-limit.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
+#include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <functional>
@@ -21,6 +22,9 @@ NS_OBJECT_ENSURE_REGISTERED(FlowNetwork);
 
 namespace
 {
+
+/** Streams that depend on one another, from which on all at once are found faster than a few. */
+constexpr size_t LARGE_SET = 128;
 
 int64_t NowPs()
 {
@@ -41,6 +45,20 @@ TypeId FlowNetwork::GetTypeId()
                                           DoubleValue(0),
                                           MakeDoubleAccessor(&FlowNetwork::m_tolerance),
                                           MakeDoubleChecker<double>(0, 0.1))
+                            .AddAttribute("UpdateInterval",
+                                          "Where more than BatchStreams streams are active and a "
+                                          "change of rates ran through many, the next one comes no "
+                                          "sooner than this; a message that comes meanwhile waits, "
+                                          "what one that ends leaves is free then. 0: at once, "
+                                          "exact",
+                                          TimeValue(MicroSeconds(10)),
+                                          MakeTimeAccessor(&FlowNetwork::m_updateInterval),
+                                          MakeTimeChecker(Time(0)))
+                            .AddAttribute("BatchStreams",
+                                          "See UpdateInterval.",
+                                          UintegerValue(512),
+                                          MakeUintegerAccessor(&FlowNetwork::m_batchStreams),
+                                          MakeUintegerChecker<uint32_t>())
                             .AddTraceSource("Delivered",
                                             "A message has arrived",
                                             MakeTraceSourceAccessor(&FlowNetwork::m_delivered),
@@ -66,6 +84,7 @@ void FlowNetwork::Prepare(Ptr<Router> router, RecordSink* sink)
     m_sink = sink;
     m_streams.Prepare(router);
     m_rates.SetTolerance(m_tolerance);
+    m_rates.SetLargeSet(LARGE_SET);
 }
 
 Fidelity FlowNetwork::GetFidelity() const
@@ -131,7 +150,8 @@ void FlowNetwork::TouchPath(uint32_t number)
     if (!m_ratesPending && m_rates.HasWork())
     {
         m_ratesPending = true;
-        Simulator::ScheduleNow(&FlowNetwork::FindRates, this);
+        const int64_t wait = std::max<int64_t>(m_nextUpdate - NowPs(), 0);
+        Simulator::Schedule(PicoSeconds(wait), &FlowNetwork::FindRates, this);
     }
 }
 
@@ -141,6 +161,11 @@ void FlowNetwork::FindRates()
     for (const uint32_t stream : m_rates.Update(NowPs()))
     {
         PushCompletion(stream);
+    }
+    m_nextUpdate = 0;
+    if (m_activeStreams > m_batchStreams && m_rates.GetLastSize() > LARGE_SET)
+    {
+        m_nextUpdate = NowPs() + m_updateInterval.GetPicoSeconds();
     }
     ScheduleWake();
 }

@@ -7,6 +7,7 @@
 #include "echo-network-model.h"
 
 #include "ns3/event-id.h"
+#include "ns3/nstime.h"
 #include "ns3/traced-callback.h"
 
 #include <cstdint>
@@ -26,7 +27,7 @@ namespace echo
  * Rates are whole bits per second and progress is counted exactly (no floating point), so an idle
  * path takes its delay and bytes / rate, rounded up to a picosecond, and runs repeat on every
  * compiler. Rates are found again once an instant, and only for those streams whose share changes
- * (FlowRates).
+ * (FlowRates); where that is very many, changes are gathered for a time (attribute UpdateInterval).
  *
  * Serves both planes: NIC to NIC and GPU to GPU of one host.
  */
@@ -95,6 +96,9 @@ class FlowNetwork : public NetworkModel
     FlowStreams m_streams; //!< paths and progress
     FlowRates m_rates{m_streams};
     double m_tolerance{0};                         //!< attribute RateTolerance
+    Time m_updateInterval;                         //!< attribute UpdateInterval
+    uint32_t m_batchStreams{0};                    //!< attribute BatchStreams
+    int64_t m_nextUpdate{0};                       //!< ps: rates are found no sooner
     TracedCallback<const FlowRecord&> m_delivered; //!< trace source "Delivered"
     std::vector<Transfer> m_transfers;             //!< live ones and free ones
     uint32_t m_free{NONE};                         //!< first free transfer

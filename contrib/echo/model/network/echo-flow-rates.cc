@@ -80,16 +80,18 @@ const std::vector<uint32_t>& FlowRates::Update(int64_t now)
     // A change that runs through very many streams one by one is found faster for all at once.
     constexpr int MOST_ROUNDS = 64;
     size_t solved = 0;
+    bool all = false;
     for (int round = 0; solved < m_set.size(); ++round)
     {
-        if (round == MOST_ROUNDS)
+        if (round == MOST_ROUNDS || (!all && m_set.size() > m_largeSet))
         {
             IncludeAllConnected();
+            all = true;
         }
         solved = m_set.size();
         Solve();
         ReadSolution();
-        if (round < MOST_ROUNDS)
+        if (!all)
         {
             for (const PortId port : m_inDoubt)
             {

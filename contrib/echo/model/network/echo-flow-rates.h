@@ -5,6 +5,7 @@
 #include "echo-flow-streams.h"
 #include "echo-max-min-solver.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -39,6 +40,12 @@ class FlowRates
         m_tolerance = tolerance;
     }
 
+    /** A set of more streams than this is at once made that of all that are connected with it. */
+    void SetLargeSet(size_t streams)
+    {
+        m_largeSet = streams;
+    }
+
     /** A stream came to or left the link. */
     void Touch(PortId port);
 
@@ -53,6 +60,12 @@ class FlowRates
      * @return the streams whose rates changed; valid until the next call
      */
     const std::vector<uint32_t>& Update(int64_t now);
+
+    /** @return streams that the last update had to solve for */
+    size_t GetLastSize() const
+    {
+        return m_set.size();
+    }
 
     /** @return updates that had to find rates, for tests of the cost */
     uint64_t GetUpdateCount() const
@@ -74,6 +87,7 @@ class FlowRates
 
     FlowStreams& m_streams;
     double m_tolerance{0};
+    size_t m_largeSet{SIZE_MAX};
     MaxMinSolver m_solver;
     std::vector<PortId> m_touched;     //!< with users, since the last update
     uint64_t m_visit{0};               //!< number of the present update

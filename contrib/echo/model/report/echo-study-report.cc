@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-study-report.h"
+
+#include "echo-text-table.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+namespace ns3
+{
+namespace echo
+{
+
+namespace
+{
+
+double MicrosecondsOf(const RunRecord& run)
+{
+    return static_cast<double>(run.stepTime.GetPicoSeconds()) / 1e6;
+}
+
+std::string Join(const std::vector<std::string>& parts, size_t first, const std::string& separator)
+{
+    std::string text;
+    for (size_t i = first; i < parts.size(); ++i)
+    {
+        text += (i == first ? "" : separator) + parts[i];
+    }
+    return text;
+}
+
+/** A field of CSV: quoted where a comma or quote would end it. */
+std::string Field(const std::string& text)
+{
+    if (text.find_first_of(",\"\n") == std::string::npos)
+    {
+        return text;
+    }
+    std::string quoted = "\"";
+    for (const char c : text)
+    {
+        quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    }
+    return quoted + "\"";
+}
+
+std::string Escape(const std::string& text)
+{
+    std::string escaped;
+    for (const char c : text)
+    {
+        escaped += c == '&' ? "&amp;" : c == '<' ? "&lt;" : std::string(1, c);
+    }
+    return escaped;
+}
+
+/** @return a round number at or above @p value: 1, 2 or 5 times a power of ten */
+double RoundUp(double value)
+{
+    const double power = std::pow(10, std::floor(std::log10(std::max(value, 1e-9))));
+    for (const double factor : {1.0, 2.0, 5.0})
+    {
+        if (factor * power >= value)
+        {
+            return factor * power;
+        }
+    }
+    return 10 * power;
+}
+
+/** Bars of one panel, and the names around them. */
+class PanelDrawing
+{
+  public:
+    static constexpr double BAR = 10;
+    static constexpr double GAP = 14;
+    static constexpr double LEFT = 70;
+    static constexpr double HEIGHT = 180;
+    static constexpr double BELOW = 120;
+    static constexpr double ABOVE = 34;
+
+    PanelDrawing(const StudyGrid& grid, std::vector<size_t> columns, double top)
+        : m_grid(grid), m_columns(std::move(columns)), m_top(top)
+    {
+        for (const auto& row : grid.runs)
+        {
+            for (const size_t column : m_columns)
+            {
+                m_most = std::max(m_most, MicrosecondsOf(row[column]));
+            }
+        }
+        m_most = RoundUp(m_most);
+    }
+
+    std::string Draw() const
+    {
+        std::string svg = Text(0, m_top + 14, "start", m_grid.columnNames[m_columns[0]][0], "bold");
+        for (int tick = 0; tick <= 4; ++tick)
+        {
+            const double value = m_most * tick / 4;
+            const double y = Y(value);
+            svg +=
+                Format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#ddd\"/>\n",
+                       LEFT,
+                       GetWidth(m_grid),
+                       y,
+                       y);
+            svg += Text(LEFT - 6, y + 4, "end", FormatTick(value), "normal");
+        }
+        for (size_t row = 0; row < m_grid.runs.size(); ++row)
+        {
+            svg += DrawGroup(row);
+        }
+        return svg;
+    }
+
+    static double GetWidth(const StudyGrid& grid)
+    {
+        return LEFT + GAP + static_cast<double>(grid.runs.size()) * GroupWidth(grid);
+    }
+
+    static std::string ColorOf(size_t bar)
+    {
+        static constexpr std::array<const char*, 6> COLORS{
+            "#4878a8", "#e0a030", "#58a868", "#b05860", "#8868a8", "#888888"};
+        return COLORS[bar % COLORS.size()];
+    }
+
+    static std::string Text(double x,
+                            double y,
+                            const char* anchor,
+                            const std::string& text,
+                            const char* weight)
+    {
+        return Format("<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" font-weight=\"%s\">",
+                      x,
+                      y,
+                      anchor,
+                      weight) +
+               Escape(text) + "</text>\n";
+    }
+
+    template <typename... Ts>
+    static std::string Format(const char* format, Ts... values)
+    {
+        char text[400];
+        std::snprintf(text, sizeof(text), format, values...);
+        return text;
+    }
+
+  private:
+    static double GroupWidth(const StudyGrid& grid)
+    {
+        size_t perPanel = 0;
+        for (const auto& names : grid.columnNames)
+        {
+            perPanel += names[0] == grid.columnNames[0][0] ? 1 : 0;
+        }
+        return static_cast<double>(perPanel) * BAR + GAP;
+    }
+
+    static std::string FormatTick(double microseconds)
+    {
+        return microseconds >= 10000 ? FormatFixed(microseconds / 1000, 0) + " ms"
+                                     : FormatFixed(microseconds, 0) + " us";
+    }
+
+    double Y(double microseconds) const
+    {
+        return m_top + ABOVE + HEIGHT * (1 - microseconds / m_most);
+    }
+
+    std::string DrawGroup(size_t row) const
+    {
+        std::string svg;
+        const double left = LEFT + GAP + static_cast<double>(row) * GroupWidth(m_grid);
+        for (size_t bar = 0; bar < m_columns.size(); ++bar)
+        {
+            const double value = MicrosecondsOf(m_grid.runs[row][m_columns[bar]]);
+            svg += Format("<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\">",
+                          left + static_cast<double>(bar) * BAR,
+                          Y(value),
+                          BAR - 1,
+                          Y(0) - Y(value),
+                          ColorOf(bar).c_str());
+            svg += "<title>" +
+                   Escape(Join(m_grid.rowNames[row], 0, ", ") + ", " +
+                          Join(m_grid.columnNames[m_columns[bar]], 0, ", ") + ": " +
+                          FormatFixed(value, 1) + " us") +
+                   "</title></rect>\n";
+        }
+        const double x = left + static_cast<double>(m_columns.size()) * BAR / 2;
+        const double y = Y(0) + 12;
+        return svg +
+               Format("<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\" "
+                      "transform=\"rotate(-45 %.1f %.1f)\">",
+                      x,
+                      y,
+                      x,
+                      y) +
+               Escape(Join(m_grid.rowNames[row], 0, " ")) + "</text>\n";
+    }
+
+    const StudyGrid& m_grid;
+    std::vector<size_t> m_columns; //!< of the panel
+    double m_top;
+    double m_most{0}; //!< microseconds, upper end of the scale
+};
+
+} // namespace
+
+std::string FormatStudyTable(const StudyGrid& grid)
+{
+    std::string head = "| " + Join(grid.rowAxes, 0, " | ") + " |";
+    std::string rule = "|";
+    for (size_t i = 0; i < grid.rowAxes.size(); ++i)
+    {
+        rule += " --- |";
+    }
+    for (const auto& names : grid.columnNames)
+    {
+        head += " " + Join(names, 0, ", ") + " |";
+        rule += " ---: |";
+    }
+    std::string text = head + "\n" + rule + "\n";
+    for (size_t row = 0; row < grid.runs.size(); ++row)
+    {
+        text += "| " + Join(grid.rowNames[row], 0, " | ") + " |";
+        for (const RunRecord& run : grid.runs[row])
+        {
+            text += " " + FormatFixed(MicrosecondsOf(run), 1) + " |";
+        }
+        text += "\n";
+    }
+    return text;
+}
+
+std::string FormatStudyCsv(const StudyGrid& grid)
+{
+    std::string text;
+    for (const auto* axes : {&grid.rowAxes, &grid.columnAxes})
+    {
+        for (const std::string& axis : *axes)
+        {
+            text += Field(axis) + ",";
+        }
+    }
+    text += "step_time_us,packets,packet_hops,drops,pauses,ecn_marks,bytes_on_wire\n";
+    for (size_t row = 0; row < grid.runs.size(); ++row)
+    {
+        for (size_t column = 0; column < grid.columnNames.size(); ++column)
+        {
+            for (const auto* names : {&grid.rowNames[row], &grid.columnNames[column]})
+            {
+                for (const std::string& name : *names)
+                {
+                    text += Field(name) + ",";
+                }
+            }
+            const RunRecord& run = grid.runs[row][column];
+            text += FormatFixed(MicrosecondsOf(run), 6);
+            for (const uint64_t count :
+                 {run.packets, run.packetHops, run.drops, run.pauses, run.ecnMarks, run.wireBytes})
+            {
+                text += "," + std::to_string(count);
+            }
+            text += "\n";
+        }
+    }
+    return text;
+}
+
+std::string DrawStudy(const StudyGrid& grid)
+{
+    std::vector<std::pair<std::string, std::vector<size_t>>> panels;
+    for (size_t column = 0; column < grid.columnNames.size(); ++column)
+    {
+        const std::string& name = grid.columnNames[column][0];
+        const auto found = std::find_if(
+            panels.begin(), panels.end(), [&](const auto& panel) { return panel.first == name; });
+        (found == panels.end() ? panels.emplace_back(name, std::vector<size_t>{}) : *found)
+            .second.push_back(column);
+    }
+    constexpr double TITLE = 44;
+    constexpr double PANEL = PanelDrawing::ABOVE + PanelDrawing::HEIGHT + PanelDrawing::BELOW;
+    std::string body = PanelDrawing::Text(0, 14, "start", grid.title, "bold");
+    double x = 0;
+    for (size_t bar = 0; bar < panels[0].second.size(); ++bar)
+    {
+        const std::string name = Join(grid.columnNames[panels[0].second[bar]], 1, ", ");
+        body += PanelDrawing::Format(
+            "<rect x=\"%.1f\" y=\"24\" width=\"10\" height=\"10\" fill=\"%s\"/>\n",
+            x,
+            PanelDrawing::ColorOf(bar).c_str());
+        body += PanelDrawing::Text(x + 14, 33, "start", name, "normal");
+        x += 34 + 7 * static_cast<double>(name.size());
+    }
+    for (size_t panel = 0; panel < panels.size(); ++panel)
+    {
+        body += PanelDrawing(grid, panels[panel].second, TITLE + PANEL * static_cast<double>(panel))
+                    .Draw();
+    }
+    const double width = std::max(PanelDrawing::GetWidth(grid), x) + 16;
+    const double height = TITLE + PANEL * static_cast<double>(panels.size());
+    return PanelDrawing::Format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" "
+                                "height=\"%.0f\" viewBox=\"-8 0 %.0f %.0f\" "
+                                "font-family=\"sans-serif\" font-size=\"12\">\n"
+                                "<rect x=\"-8\" width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+                                width,
+                                height,
+                                width,
+                                height) +
+           body + "</svg>\n";
+}
+
+} // namespace echo
+} // namespace ns3
