@@ -74,6 +74,42 @@ TEST_F(ImportCommand, PrintsTheReportAndWritesTheGraphs)
     EXPECT_TRUE(std::filesystem::exists(folder + "/out/program-7.json"));
 }
 
+// Case 25: no step marks, kernels as newer NCCL names them, ranks only in the files' names.
+TEST_F(ImportCommand, ReadsForeignFilesOfAnyName)
+{
+    for (const char* rank : {"0", "1"})
+    {
+        Write(std::string("my trace \xc3\xa9 rank") + rank + ".json",
+              "{\"traceEvents\": ["
+              "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernelExC\", "
+              "\"pid\": 1, \"tid\": 1, \"ts\": 1, \"dur\": 5, \"args\": {\"correlation\": 1}},"
+              "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": "
+              "\"ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)\", "
+              "\"pid\": 0, \"tid\": 20, \"ts\": 10, \"dur\": 50, \"args\": {\"device\": 0, "
+              "\"stream\": 20, \"correlation\": 1, \"Collective name\": "
+              "\"_reduce_scatter_base\", \"In msg nelems\": 2048, \"Out msg nelems\": 1024, "
+              "\"Group size\": 2, \"dtype\": \"BFloat16\"}}]}");
+    }
+    const Outcome outcome = RunImport("--in=" + folder + " --out='" + folder + "/the out'");
+    EXPECT_EQ(outcome.code, 0) << outcome.text;
+    EXPECT_THAT(outcome.text, HasSubstr("ranks: 2, files for 2"));
+    EXPECT_THAT(outcome.text, HasSubstr("reduce-scatter: 2, 8 KiB"));
+    EXPECT_TRUE(std::filesystem::exists(folder + "/the out/workload.json"));
+}
+
+TEST_F(ImportCommand, ReadsTextWorkloads)
+{
+    const std::string path =
+        Write("w.txt", "DATA\n1\nlayer -1 1 NONE 0 1 NONE 0 1 ALLREDUCE 4096 0\n");
+    const Outcome outcome =
+        RunImport("--from=astra-sim --ranks=4 --in=" + path + " --out=" + folder + "/out");
+    EXPECT_EQ(outcome.code, 0) << outcome.text;
+    EXPECT_THAT(outcome.text, HasSubstr("ASTRA-sim: 4 ranks, 1 file"));
+    EXPECT_TRUE(std::filesystem::exists(folder + "/out/program-0.json"));
+    EXPECT_EQ(RunImport("--from=astra-sim --in=" + path).code, 2);
+    EXPECT_EQ(RunImport("--from=astra-sim --ranks=4 --passes=0 --in=" + path).code, 2);
+}
+
 TEST_F(ImportCommand, RefusesInOneSentence)
 {
     const std::string cpu = Write("cpu.json",
