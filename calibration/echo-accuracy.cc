@@ -3,12 +3,14 @@
 
 #include "collective-accuracy.h"
 #include "replay-accuracy.h"
+#include "slowdown-accuracy.h"
 
 #include "ns3/echo-command-line.h"
 #include "ns3/echo-error.h"
 
 #include <fstream>
 #include <iostream>
+#include <sstream>
 
 using namespace ns3::echo;
 
@@ -59,6 +61,21 @@ int WriteCollectives(const std::string& folder)
     return 0;
 }
 
+int WriteSlowdown(const std::string& folder)
+{
+    const std::string path = folder + "/accuracy-slowdown.md";
+    std::ostringstream text;
+    WriteSlowdownAccuracy(text, ROOT); // before the file is touched: it may throw
+    std::ofstream out(path);
+    out << text.str();
+    if (!out.flush())
+    {
+        throw InputError({path, 0, ""}, "no writable file", "one");
+    }
+    std::cout << "written: " << path << "\n";
+    return 0;
+}
+
 int WriteReplay(const std::string& folder)
 {
     const std::string path = folder + "/accuracy-dlrm.md";
@@ -80,7 +97,7 @@ int main(int argc, char* argv[])
         std::string name = "collectives";
         std::string folder = ROOT + "/doc";
         EchoCommandLine line(
-            "./echo accuracy [collectives|dlrm]: rebuilds an accuracy table in doc/.");
+            "./echo accuracy [collectives|dlrm|slowdown]: rebuilds an accuracy table in doc/.");
         line.AddArgument("name", "which table", name, false);
         line.AddOption("out", "the folder to write to", folder);
         line.Parse(argc, argv);
@@ -88,9 +105,14 @@ int main(int argc, char* argv[])
         {
             return WriteReplay(folder);
         }
+        if (name == "slowdown")
+        {
+            return WriteSlowdown(folder);
+        }
         if (name != "collectives")
         {
-            throw InputError({"", 0, "accuracy"}, "'" + name + "'", "collectives or dlrm");
+            throw InputError(
+                {"", 0, "accuracy"}, "'" + name + "'", "collectives, dlrm or slowdown");
         }
         return WriteCollectives(folder);
     });

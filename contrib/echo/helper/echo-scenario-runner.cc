@@ -4,8 +4,6 @@
 #include "echo-scenario-setup.h"
 #include "echo-simulator-guard.h"
 
-#include "ns3/double.h"
-#include "ns3/echo-constant-slowdown.h"
 #include "ns3/echo-error.h"
 #include "ns3/echo-progress.h"
 #include "ns3/echo-workload-health.h"
@@ -119,6 +117,7 @@ ScenarioRunner::ScenarioRunner(Scenario scenario) : m_scenario(std::move(scenari
     m_warnings = health.GetWarnings();
     m_warnings.insert(m_warnings.end(), m_scenario.warnings.begin(), m_scenario.warnings.end());
     m_compute = MakeComputeModel(m_scenario, m_warnings);
+    m_slowdown = MakeSlowdownModel(m_scenario);
     if (!m_scenario.measuredTransfers.empty())
     {
         m_warnings.push_back("communication takes its recorded times (measured-transfer): this "
@@ -141,13 +140,7 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
             ? helper.Create(fidelity, policy, &observed)
             : MakeMeasuredBackend(m_scenario, helper, m_placement, &observed);
 
-    Ptr<ConstantSlowdown> slowdown;
-    if (m_scenario.slowdown > 1)
-    {
-        slowdown = CreateObject<ConstantSlowdown>();
-        slowdown->SetAttribute("Factor", DoubleValue(m_scenario.slowdown));
-    }
-    job->Prepare(m_scenario.workload, backend, m_compute, slowdown, &observed);
+    job->Prepare(m_scenario.workload, backend, m_compute, m_slowdown, &observed);
     job->Start();
     Simulator::Run();
 

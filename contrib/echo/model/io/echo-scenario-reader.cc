@@ -7,6 +7,7 @@
 #include "echo-import-reader.h"
 #include "echo-workload-reader.h"
 
+#include "ns3/echo-learned-slowdown.h"
 #include "ns3/echo-units.h"
 
 #include "ns3/echo-stage-parameters.h"
@@ -228,8 +229,68 @@ void ReadWorkloadKey(const YamlNode& root, uint32_t ranks, Scenario& scenario)
     }
 }
 
+/** A number is the constant factor; else "none" or a map. */
+SlowdownSettings ReadSlowdown(const YamlNode& node)
+{
+    SlowdownSettings settings;
+    if (node.IsScalar())
+    {
+        if (node.AsString() != "none")
+        {
+            settings.model = "constant";
+            settings.factor = node.AsNumber(1, 1000);
+        }
+        return settings;
+    }
+    const YamlNode model = node.Get("model");
+    settings.model = model.AsString();
+    if (settings.model == "constant")
+    {
+        if (node.Has("factor") == node.Has("file"))
+        {
+            node.Fail(node.Has("file") ? "both factor and file" : "neither factor nor file",
+                      "one of them");
+        }
+        settings.factor = node.GetNumber("factor", 1, 1, 1000);
+        settings.file = node.Has("file") ? node.ResolvePath(node.Get("file").AsString()) : "";
+    }
+    else if (settings.model == "learned")
+    {
+        settings.file = node.ResolvePath(node.Get("file").AsString());
+        settings.target = node.GetString("target", settings.target);
+        if (node.Has("features"))
+        {
+            for (const YamlNode& name : node.Get("features").GetEntries())
+            {
+                settings.features.push_back(name.AsString());
+            }
+        }
+        if (node.Has("target"))
+        {
+            node.Get("target").Parse<SlowdownTarget>(ParseSlowdownTarget);
+        }
+    }
+    else if (settings.model != "none")
+    {
+        model.Fail("'" + settings.model + "'", "none, constant or learned");
+    }
+    node.RefuseUnknownKeys();
+    return settings;
+}
+
 void ReadModels(const YamlNode& root, Scenario& scenario)
 {
+    if (root.Has("measured"))
+    {
+        const YamlNode node = root.Get("measured");
+        scenario.measuredStep = node.Get("step_time").AsTime();
+        if (scenario.measuredStep.IsZero())
+        {
+            node.Get("step_time").Fail("zero", "the time of a step");
+        }
+        node.GetString("source", "");
+        node.RefuseUnknownKeys();
+    }
     scenario.profile = scenario.cluster.profile;
     if (root.Has("estimator"))
     {
@@ -251,7 +312,10 @@ void ReadModels(const YamlNode& root, Scenario& scenario)
         const std::string profile = node.GetString("profile", "");
         scenario.computeProfile = profile.empty() ? "" : node.ResolvePath(profile);
         scenario.computeScale = node.GetNumber("scale", 1, 1e-6, 1e6);
-        scenario.slowdown = node.GetNumber("slowdown", 1, 1, 100);
+        if (node.Has("slowdown"))
+        {
+            scenario.slowdown = ReadSlowdown(node.Get("slowdown"));
+        }
         node.RefuseUnknownKeys();
     }
 }

@@ -44,6 +44,16 @@ struct HybridSettings
     uint64_t packetHopBudget{100000000}; //!< "auto" takes flow above so many packet-hops
 };
 
+/** How much communication slows the kernels beside it. */
+struct SlowdownSettings
+{
+    std::string model{"none"};         //!< "none", "constant" or "learned"
+    double factor{1};                  //!< constant: of every kernel, if there is no file
+    std::string file;                  //!< constant: factors by kind of kernel; learned: the model
+    std::vector<std::string> features; //!< learned: names, if the model has none
+    std::string target{"factor"};      //!< learned: what its number is, if the model does not say
+};
+
 /** The time of one collective of a recording from its last join to its end. */
 struct MeasuredTransfer
 {
@@ -74,7 +84,8 @@ struct Scenario
     std::string profile;        //!< estimator profile file; empty: derived from links
     std::string computeProfile; //!< operator efficiencies file; empty: as recorded
     double computeScale{1};     //!< on every compute time
-    double slowdown{1};         //!< factor on compute beside communication
+    SlowdownSettings slowdown;  //!< of compute beside communication
+    Time measuredStep;          //!< step time that was measured on the machine; 0: not known
     std::vector<std::pair<std::string, std::string>> attributes; //!< ns-3 defaults, in order
 };
 

@@ -70,18 +70,24 @@ class OverlapTracker
 };
 
 /**
- * The rest of a kernel that progresses at full speed alone and at 1/factor beside a transfer.
- * Exact to the picosecond while the speed does not change.
+ * The rest of an operator that progresses at 1/factor of its speed, where the factor changes as
+ * what runs beside it does. Exact to the picosecond while the factor stays.
  */
 class StretchedWork
 {
   public:
     StretchedWork() = default;
-    /** @param alone the kernel's time when nothing else runs; @param factor of at least 1 */
-    StretchedWork(Time now, Time alone, double factor, bool beside);
+    /** @param alone its time when nothing else runs; @param factor of at least 1 */
+    StretchedWork(Time now, Time alone, double factor);
 
-    /** Counts the progress until now and goes on beside a transfer, or alone. */
-    void Change(Time now, bool beside);
+    /** Counts the progress until now and goes on at another factor. */
+    void Change(Time now, double factor);
+
+    double GetFactor() const
+    {
+        return m_factor;
+    }
+
     /** @return when it ends if nothing changes */
     Time GetEnd() const;
 
@@ -89,7 +95,6 @@ class StretchedWork
     Time m_since;          //!< of the last change
     double m_remaining{0}; //!< time steps that it would take alone, from m_since
     double m_factor{1};
-    bool m_beside{false};
 };
 
 } // namespace echo

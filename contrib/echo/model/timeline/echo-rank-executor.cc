@@ -6,6 +6,8 @@
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 
+#include <algorithm>
+
 namespace ns3
 {
 namespace echo
@@ -178,13 +180,11 @@ bool RankExecutor::IssueTimed(uint32_t index, OperatorId id, const Operator& op)
     if (op.type != OperatorType::HOST)
     {
         m_overlap.BeginKernel(now);
-        const double factor = m_context.slowdown ? m_context.slowdown->GetFactor(op) : 1;
-        NS_ASSERT_MSG(factor >= 1, "a slowdown model gave a factor below 1");
-        if (factor > 1)
+        if (m_context.slowdown && op.type == OperatorType::COMPUTE)
         {
             stream.isStretchable = true;
             ++m_stretchable;
-            stream.work = StretchedWork(now, stream.alone, factor, m_overlap.IsTransferring());
+            stream.work = StretchedWork(now, stream.alone, GetFactor(op, stream.alone));
             duration = stream.work.GetEnd() - now;
         }
     }
@@ -249,24 +249,21 @@ void RankExecutor::OnTransferBegin(uint32_t index)
 {
     Stream& stream = m_streams[index];
     NS_ASSERT(stream.state == StreamState::WAITING);
-    const bool wasTransferring = m_overlap.IsTransferring();
     stream.state = StreamState::TRANSFERRING;
     stream.started = Simulator::Now();
     m_overlap.BeginTransfer(stream.started);
-    if (!wasTransferring)
-    {
-        Stretch();
-    }
+    Stretch();
 }
 
 void RankExecutor::OnCommunicationDone(uint32_t index, const CommunicationTimes& times)
 {
     Stream& stream = m_streams[index];
     const Time now = Simulator::Now();
-    const bool wasTransferring = m_overlap.IsTransferring();
-    m_overlap.EndCommunication(now, stream.state == StreamState::TRANSFERRING);
-    if (wasTransferring && !m_overlap.IsTransferring())
+    const bool wasTransferring = stream.state == StreamState::TRANSFERRING;
+    m_overlap.EndCommunication(now, wasTransferring);
+    if (wasTransferring)
     {
+        stream.state = StreamState::BLOCKED; // it slows nothing any more
         Stretch();
     }
     RecordCommunication(index, times, now);
@@ -275,7 +272,29 @@ void RankExecutor::OnCommunicationDone(uint32_t index, const CommunicationTimes&
     RunPushed();
 }
 
-/** The rank's first transfer has begun or its last has ended: kernels change their speed. */
+double RankExecutor::GetFactor(const Operator& op, Time alone) const
+{
+    double factor = 1;
+    if (!m_overlap.IsTransferring())
+    {
+        return factor;
+    }
+    for (uint32_t index = 0; index < m_streams.size(); ++index)
+    {
+        const Stream& stream = m_streams[index];
+        if (stream.state == StreamState::TRANSFERRING)
+        {
+            const Operator& communication =
+                m_program->GetOperator(m_program->GetStream(StreamId(index))[stream.cursor]);
+            const double one = m_context.slowdown->GetFactor(*m_program, op, alone, communication);
+            NS_ASSERT_MSG(one >= 1, "a slowdown model gave a factor below 1");
+            factor = std::max(factor, one);
+        }
+    }
+    return factor;
+}
+
+/** A transfer of the rank has begun or ended: kernels change their speed. */
 void RankExecutor::Stretch()
 {
     if (m_stretchable == 0)
@@ -286,9 +305,16 @@ void RankExecutor::Stretch()
     for (uint32_t index = 0; index < m_streams.size(); ++index)
     {
         Stream& stream = m_streams[index];
-        if (stream.state == StreamState::RUNNING && stream.isStretchable)
+        if (stream.state != StreamState::RUNNING || !stream.isStretchable)
         {
-            stream.work.Change(now, m_overlap.IsTransferring());
+            continue;
+        }
+        const Operator& op =
+            m_program->GetOperator(m_program->GetStream(StreamId(index))[stream.cursor]);
+        const double factor = GetFactor(op, stream.alone);
+        if (factor != stream.work.GetFactor())
+        {
+            stream.work.Change(now, factor);
             // A removed event cannot be scheduled again.
             Simulator::Remove(stream.pending);
             stream.event = Create<StreamEvent>(*this, index);

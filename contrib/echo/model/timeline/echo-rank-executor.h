@@ -128,7 +128,7 @@ class RankExecutor
         uint32_t nextWaiter{NONE};  //!< of the list that this one is in
         uint32_t awaited{0}; //!< position that the head waits for in the stream that lists it
         StreamState state{StreamState::BLOCKED};
-        bool isStretchable{false}; //!< kernel: its factor is above 1
+        bool isStretchable{false}; //!< a kernel that a slowdown model may slow
         Time start;                //!< of the head
         Time started;              //!< communication: begin of the transfer
         Time alone;                //!< kernel: its time without slowdown
@@ -149,6 +149,8 @@ class RankExecutor
     void OnTimedEnd(uint32_t stream);
     void OnTransferBegin(uint32_t stream);
     void OnCommunicationDone(uint32_t stream, const CommunicationTimes& times);
+    /** @return the largest factor that a running transfer puts on a kernel; 1 if none runs */
+    double GetFactor(const Operator& op, Time alone) const;
     void Stretch();
     void Complete(uint32_t stream, Time now);
     void RecordTimed(uint32_t stream, OperatorId id, const Operator& op, Time end);
@@ -159,7 +161,7 @@ class RankExecutor
     const ExecutionGraph* m_program; //!< kept alive by the context's workload
     std::vector<Stream> m_streams;
     uint32_t m_unfinishedStreams{0};
-    uint32_t m_stretchable{0}; //!< running kernels whose factor is above 1
+    uint32_t m_stretchable{0}; //!< running kernels that a slowdown model may slow
     bool m_hasStarted{false};
     Time m_firstStart;
     Time m_lastEnd;

@@ -5,6 +5,7 @@
 #include "ns3/echo-collective-backend.h"
 #include "ns3/echo-compute-model.h"
 #include "ns3/echo-records.h"
+#include "ns3/echo-slowdown-model.h"
 #include "ns3/echo-workload-graph.h"
 #include "ns3/nstime.h"
 #include "ns3/object.h"

@@ -296,6 +296,12 @@ void ExecutionGraphBuilder::SetKernel(OperatorId op, KernelKind kernel, DataType
     changed.precision = precision;
 }
 
+void ExecutionGraphBuilder::SetCounters(OperatorId op, const KernelCounters& counters)
+{
+    m_graph.m_counters.push_back(counters);
+    m_graph.m_operators.at(op.Get()).counters = static_cast<uint32_t>(m_graph.m_counters.size());
+}
+
 ExecutionGraphPtr ExecutionGraphBuilder::Build()
 {
     CheckReferences();

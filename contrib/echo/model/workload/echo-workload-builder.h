@@ -66,6 +66,9 @@ class ExecutionGraphBuilder
      */
     void SetKernel(OperatorId op, KernelKind kernel, DataType precision);
 
+    /** Says what a profiler counted of a COMPUTE operator. */
+    void SetCounters(OperatorId op, const KernelCounters& counters);
+
     /**
      * Checks and seals: dependencies exist, no cycle over dependencies and stream order (the
      * message prints the smallest cycle found, by names and lines), group slots exist. The builder
