@@ -2,6 +2,7 @@
 // ./echo accuracy: rebuilds the accuracy tables in doc/ from the tables of measurements.
 
 #include "collective-accuracy.h"
+#include "overlap-accuracy.h"
 #include "replay-accuracy.h"
 #include "slowdown-accuracy.h"
 
@@ -9,6 +10,7 @@
 #include "ns3/echo-error.h"
 
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <sstream>
 
@@ -61,26 +63,13 @@ int WriteCollectives(const std::string& folder)
     return 0;
 }
 
-int WriteSlowdown(const std::string& folder)
+/** Writes a page once all of it is there: making it may throw. */
+int WritePage(const std::string& path, const std::function<void(std::ostream&)>& make)
 {
-    const std::string path = folder + "/accuracy-slowdown.md";
     std::ostringstream text;
-    WriteSlowdownAccuracy(text, ROOT); // before the file is touched: it may throw
+    make(text);
     std::ofstream out(path);
     out << text.str();
-    if (!out.flush())
-    {
-        throw InputError({path, 0, ""}, "no writable file", "one");
-    }
-    std::cout << "written: " << path << "\n";
-    return 0;
-}
-
-int WriteReplay(const std::string& folder)
-{
-    const std::string path = folder + "/accuracy-dlrm.md";
-    std::ofstream out(path);
-    WriteReplayAccuracy(out, ROOT + "/scenarios/dlrm-8xv100.yaml");
     if (!out.flush())
     {
         throw InputError({path, 0, ""}, "no writable file", "one");
@@ -96,23 +85,31 @@ int main(int argc, char* argv[])
     return RunProgram([&] {
         std::string name = "collectives";
         std::string folder = ROOT + "/doc";
-        EchoCommandLine line(
-            "./echo accuracy [collectives|dlrm|slowdown]: rebuilds an accuracy table in doc/.");
+        EchoCommandLine line("./echo accuracy [collectives|dlrm|overlap|slowdown]: rebuilds an "
+                             "accuracy table in doc/.");
         line.AddArgument("name", "which table", name, false);
         line.AddOption("out", "the folder to write to", folder);
         line.Parse(argc, argv);
         if (name == "dlrm")
         {
-            return WriteReplay(folder);
+            return WritePage(folder + "/accuracy-dlrm.md", [](std::ostream& out) {
+                WriteReplayAccuracy(out, ROOT + "/scenarios/dlrm-8xv100.yaml");
+            });
         }
         if (name == "slowdown")
         {
-            return WriteSlowdown(folder);
+            return WritePage(folder + "/accuracy-slowdown.md",
+                             [](std::ostream& out) { WriteSlowdownAccuracy(out, ROOT); });
+        }
+        if (name == "overlap")
+        {
+            return WritePage(folder + "/accuracy-overlap.md",
+                             [](std::ostream& out) { WriteOverlapAccuracy(out, ROOT); });
         }
         if (name != "collectives")
         {
             throw InputError(
-                {"", 0, "accuracy"}, "'" + name + "'", "collectives, dlrm or slowdown");
+                {"", 0, "accuracy"}, "'" + name + "'", "collectives, dlrm, overlap or slowdown");
         }
         return WriteCollectives(folder);
     });

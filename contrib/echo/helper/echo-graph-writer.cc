@@ -134,6 +134,10 @@ void WriteOperator(JsonWriter& json, const ExecutionGraph& program, const Operat
         }
         json.EndObject();
     }
+    if (op.part != OperatorPart::NONE)
+    {
+        json.Member("part", ToString(op.part));
+    }
     if (op.line > 0)
     {
         json.Member("line", op.line);

@@ -57,10 +57,10 @@ class ScenarioRunner
     RunRecord RunWithContentionPolicy(const SinkMaker& makeSink);
     Fidelity ChooseContendedFidelity(uint64_t packetHops);
 
-    Scenario m_scenario;      //!< as read
-    PlacementPtr m_placement; //!< ranks on GPUs
-    Ptr<ComputeModel> m_compute;
-    Ptr<SlowdownModel> m_slowdown;       //!< null: none         //!< kernel times
+    Scenario m_scenario;                 //!< as read
+    PlacementPtr m_placement;            //!< ranks on GPUs
+    Ptr<ComputeModel> m_compute;         //!< kernel times
+    Ptr<SlowdownModel> m_slowdown;       //!< of kernels beside communication; null: none
     std::vector<std::string> m_warnings; //!< for the summary
 };
 

@@ -132,12 +132,7 @@ void ReadParallel(const YamlNode& node, uint32_t ranks, TrainingPlan& plan)
     plan.parallel.pipeline = GetCount(node, "pp", 1);
     plan.parallel.data = GetCount(node, "dp", GetDataDegree(plan.parallel, ranks));
     plan.sequenceParallel = node.GetBool("sequence_parallel", plan.sequenceParallel);
-    plan.schedule =
-        GetChoice<PipelineScheduleKind>(node,
-                                        "schedule",
-                                        plan.schedule,
-                                        {{"1f1b", PipelineScheduleKind::ONE_FORWARD_ONE_BACKWARD},
-                                         {"gpipe", PipelineScheduleKind::GPIPE}});
+    plan.schedule = ReadPipelineSchedule(node, plan.schedule);
     plan.firstStageLayers = GetCount(node, "first_stage_layers", 0);
     plan.lastStageLayers = GetCount(node, "last_stage_layers", 0);
     plan.distributedOptimizer = node.GetBool("distributed_optimizer", plan.distributedOptimizer);
@@ -233,6 +228,16 @@ TrainingPlan ReadBlock(const YamlNode& node, uint32_t ranks)
 }
 
 } // namespace
+
+PipelineScheduleKind ReadPipelineSchedule(const YamlNode& node, PipelineScheduleKind fallback)
+{
+    return GetChoice<PipelineScheduleKind>(
+        node,
+        "schedule",
+        fallback,
+        {{"1f1b", PipelineScheduleKind::ONE_FORWARD_ONE_BACKWARD},
+         {"gpipe", PipelineScheduleKind::GPIPE}});
+}
 
 TrainingPlan ReadTrainingPlan(const YamlNode& node, uint32_t ranks)
 {

@@ -22,6 +22,9 @@ namespace echo
  */
 TrainingPlan ReadTrainingPlan(const YamlNode& node, uint32_t ranks);
 
+/** @return the schedule that the key `schedule` names (1f1b, gpipe), else @p fallback */
+PipelineScheduleKind ReadPipelineSchedule(const YamlNode& node, PipelineScheduleKind fallback);
+
 /** Reads the block and makes the workload. @throws as ReadTrainingPlan */
 WorkloadGraphPtr GenerateWorkload(const YamlNode& node, uint32_t ranks);
 

@@ -18,6 +18,7 @@ namespace
 struct FileOperator
 {
     std::string kind;
+    OperatorPart part{OperatorPart::NONE};
     uint32_t stream{0};
     std::string name;
     Time duration;
@@ -192,6 +193,10 @@ FileOperator ProgramFile::ReadOperator(json::value& value) const
         {
             op.memoryBytes = m_read.Real(entry);
         }
+        else if (key == "part")
+        {
+            op.part = m_read.Word(entry, ParseOperatorPart);
+        }
         else if (key == "counters")
         {
             op.counters = ReadCounters(entry);
@@ -260,6 +265,7 @@ OperatorId ProgramFile::Add(ExecutionGraphBuilder& builder,
     {
         const OperatorId id =
             builder.AddCompute(stream, op.name, op.duration, op.flops, op.memoryBytes);
+        builder.SetKernel(id, ClassifyKernel(op.name), DataType::FP32);
         if (op.hasCounters)
         {
             builder.SetCounters(id, op.counters);
@@ -331,6 +337,7 @@ ExecutionGraphPtr ProgramFile::Read()
         }
         ids.push_back(Add(builder, op, streams[op.stream]));
         builder.SetLine(ids.back(), op.line);
+        builder.SetPart(ids.back(), op.part);
     }
     for (size_t i = 0; i < ids.size(); ++i)
     {

@@ -10,6 +10,7 @@
 #include "ns3/echo-learned-slowdown.h"
 #include "ns3/echo-units.h"
 
+#include "ns3/echo-pipeline-composer.h"
 #include "ns3/echo-stage-parameters.h"
 #include "ns3/echo-transformer-generator.h"
 
@@ -204,6 +205,16 @@ void ReadWorkloadKey(const YamlNode& root, uint32_t ranks, Scenario& scenario)
         else
         {
             scenario.workload = ReadExecutionGraphs(node.ResolvePath(node.Get("graph").AsString()));
+            if (node.Has("compose"))
+            {
+                const YamlNode compose = node.Get("compose");
+                const PipelineScheduleKind kind =
+                    ReadPipelineSchedule(compose, PipelineScheduleKind::ONE_FORWARD_ONE_BACKWARD);
+                const auto microBatches =
+                    static_cast<uint32_t>(compose.Get("micro_batches").AsInteger(1, MAX_COUNT));
+                compose.RefuseUnknownKeys();
+                scenario.workload = ComposePipeline(*scenario.workload, kind, microBatches);
+            }
         }
         node.RefuseUnknownKeys();
         if (root.Has("ranks") && ranks != scenario.workload->GetRankCount())
@@ -283,8 +294,8 @@ void ReadModels(const YamlNode& root, Scenario& scenario)
     if (root.Has("measured"))
     {
         const YamlNode node = root.Get("measured");
-        scenario.measuredStep = node.Get("step_time").AsTime();
-        if (scenario.measuredStep.IsZero())
+        scenario.measuredSpan = node.Get("step_time").AsTime();
+        if (scenario.measuredSpan.IsZero())
         {
             node.Get("step_time").Fail("zero", "the time of a step");
         }
@@ -359,9 +370,8 @@ Scenario ReadScenario(YamlNode root, const ScenarioOverrides& overrides)
     scenario.name = root.GetString("name", std::filesystem::path(scenario.file).stem().string());
     scenario.seed = static_cast<uint64_t>(root.GetInteger("seed", 1, 1, MAX_COUNT));
     scenario.fidelity = ParseKey(root, "fidelity", scenario.fidelity, ParseFidelity);
-    const uint32_t hosts = overrides.hosts > 0
-                               ? overrides.hosts
-                               : static_cast<uint32_t>(root.GetInteger("hosts", 0, 1, MAX_COUNT));
+    const auto written = static_cast<uint32_t>(root.GetInteger("hosts", 0, 1, MAX_COUNT));
+    const uint32_t hosts = overrides.hosts > 0 ? overrides.hosts : written;
     scenario.cluster = ReadClusterKey(root, hosts);
     if (root.Has("placement"))
     {

@@ -75,7 +75,9 @@ struct Scenario
     WorkloadGraphPtr workload;
     std::vector<std::string> warnings; //!< what looks wrong but can run, a sentence each
     std::string workloadReport;        //!< health report of an imported workload, else empty
-    Time measuredSpan; //!< imported: the step as recorded, latest end less earliest start; else 0
+    /// The step as measured: as the scenario says (`measured`), else, imported, as recorded, latest
+    /// end less earliest start; else 0.
+    Time measuredSpan;
     /// Collectives take these times instead of being simulated (a check of a replay); else empty.
     std::vector<MeasuredTransfer> measuredTransfers;
     CollectiveSettings collective;
@@ -85,7 +87,6 @@ struct Scenario
     std::string computeProfile; //!< operator efficiencies file; empty: as recorded
     double computeScale{1};     //!< on every compute time
     SlowdownSettings slowdown;  //!< of compute beside communication
-    Time measuredStep;          //!< step time that was measured on the machine; 0: not known
     std::vector<std::pair<std::string, std::string>> attributes; //!< ns-3 defaults, in order
 };
 

@@ -54,6 +54,7 @@ KernelKind ClassifyKernel(const std::string& name)
         {"addmm", KernelKind::GEMM},
         {"bmm", KernelKind::GEMM},
         {"aten::mm", KernelKind::GEMM},
+        {"matmul", KernelKind::GEMM},
         {"embedding", KernelKind::EMBEDDING},
         {"indexselect", KernelKind::EMBEDDING},
         {"elementwise", KernelKind::ELEMENTWISE},

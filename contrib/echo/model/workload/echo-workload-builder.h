@@ -66,6 +66,8 @@ class ExecutionGraphBuilder
      */
     void SetKernel(OperatorId op, KernelKind kernel, DataType precision);
 
+    /** Says which part of a step of one micro-batch an operator is. */
+    void SetPart(OperatorId op, OperatorPart part);
     /** Says what a profiler counted of a COMPUTE operator. */
     void SetCounters(OperatorId op, const KernelCounters& counters);
 

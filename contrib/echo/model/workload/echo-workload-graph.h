@@ -30,10 +30,24 @@ enum class OperatorType : uint8_t
     MARKER,         //!< takes no time; joins dependencies
 };
 
+/** Which part of a step of one micro-batch an operator is, for steps of many to be composed of. */
+enum class OperatorPart : uint8_t
+{
+    NONE,     //!< not said
+    FORWARD,  //!< a stage's forward pass, what it receives and sends included
+    BACKWARD, //!< its backward pass
+    END,      //!< after all passes: gradients, optimizer
+};
+
+const char* ToString(OperatorPart part);
+/** @throws InputError that lists the names */
+OperatorPart ParseOperatorPart(const std::string& text);
+
 /** One node of a rank's execution graph; no behaviour. */
 struct Operator
 {
     OperatorType type{OperatorType::COMPUTE};
+    OperatorPart part{OperatorPart::NONE};
     KernelKind kernel{KernelKind::OTHER}; //!< COMPUTE
     DataType precision{DataType::FP32};   //!< COMPUTE with flops: of the multiplications
     StreamId stream;
