@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "ns3/config.h"
 #include "ns3/double.h"
 #include "ns3/echo-collective-backend.h"
 #include "ns3/echo-constant-slowdown.h"
@@ -405,6 +406,36 @@ programs:
             // What a quarter of the length cuts off is less than a picosecond.
             EXPECT_NEAR(run.records.Find(0, "K").end.GetPicoSeconds(), end, 1);
         }
+    }
+}
+
+// A (40 us on the network) beside K at factor 2 makes 20 us until 40 us. K lasts: the rest takes 40
+// us more, to 80 us. K ends at 50 us: 5 us are made to then and 15 us alone follow, to 65 us.
+TEST(CommunicationSlowdown, MakesTransfersLongerBesideKernels)
+{
+    for (const auto& [kernel, end] : {std::pair{"100us", "80"}, {"50us", "65"}, {"20us", "50"}})
+    {
+        const std::string text = std::string(R"(
+programs:
+  - ranks: 0
+    streams:
+      c: [{compute: )") + kernel +
+                                 R"(, name: K}]
+      n: [{collective: all-reduce, bytes: 1MiB, name: A}, {compute: 1us, name: after}]
+  - ranks: 1
+    streams:
+      n: [{collective: all-reduce, bytes: 1MiB, name: A}]
+)";
+        Config::SetDefault("ns3::echo::TrainingJob::CommunicationSlowdown", DoubleValue(2));
+        Trial run(Read(text, 2), Always(MicroSeconds(40)));
+        Config::SetDefault("ns3::echo::TrainingJob::CommunicationSlowdown", DoubleValue(1));
+        run.Go();
+        EXPECT_EQ(run.Span("A", 0), std::string("0-") + end) << kernel;
+        EXPECT_EQ(run.Span("A", 1), "0-40");
+        EXPECT_EQ(run.records.Find(0, "A").slowdown,
+                  run.records.Find(0, "A").end - MicroSeconds(40));
+        EXPECT_EQ(run.records.Find(0, "after").start, run.records.Find(0, "A").end);
+        EXPECT_EQ(run.records.ranks[0].slowdown, Time());
     }
 }
 

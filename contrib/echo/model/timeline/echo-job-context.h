@@ -25,6 +25,7 @@ struct JobContext
     Ptr<CollectiveBackend> backend;
     Ptr<ComputeModel> compute;
     Ptr<SlowdownModel> slowdown;                           //!< null: no slowdown
+    double communicationSlowdown{1};                       //!< of transfers beside kernels
     RecordSink* sink{nullptr};                             //!< null: none
     TracedCallback<const OperatorRecord&>* trace{nullptr}; //!< of the job
 

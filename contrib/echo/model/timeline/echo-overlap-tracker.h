@@ -21,6 +21,8 @@ namespace echo
 class OverlapTracker
 {
   public:
+    /** Brings the sums up to date. */
+    void Advance(Time now);
     void BeginKernel(Time now);
     void EndKernel(Time now);
     /** The rank joined a communication. */
@@ -29,6 +31,11 @@ class OverlapTracker
     void BeginTransfer(Time now);
     /** @param wasTransferring whether BeginTransfer came for it */
     void EndCommunication(Time now, bool wasTransferring);
+
+    bool IsComputing() const
+    {
+        return m_kernels > 0;
+    }
 
     bool IsTransferring() const
     {
@@ -57,8 +64,6 @@ class OverlapTracker
     }
 
   private:
-    void Advance(Time now);
-
     uint32_t m_kernels{0};
     uint32_t m_transfers{0};
     uint32_t m_waits{0};

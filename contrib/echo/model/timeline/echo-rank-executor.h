@@ -132,9 +132,13 @@ class RankExecutor
         Time start;                //!< of the head
         Time started;              //!< communication: begin of the transfer
         Time alone;                //!< kernel: its time without slowdown
-        StretchedWork work;        //!< of a stretchable kernel
+        StretchedWork work;        //!< of a stretchable kernel or a held communication
         Ptr<EventImpl> event;      //!< reused from operator to operator
-        EventId pending;           //!< of a stretchable kernel
+        EventId pending;           //!< of a stretchable kernel or a held communication
+        Time computed;             //!< communication: the rank's compute time at its begin
+        bool isHeld{false};        //!< communication: over on the network, not for this rank
+        Time held;                 //!< since when
+        CommunicationTimes times;  //!< of a held communication
     };
 
     void Begin();
@@ -152,6 +156,11 @@ class RankExecutor
     /** @return the largest factor that a running transfer puts on a kernel; 1 if none runs */
     double GetFactor(const Operator& op, Time alone) const;
     void Stretch();
+    void Reschedule(uint32_t stream, double factor);
+    /** @return whether kernels beside a communication make it last longer than on the network */
+    bool Hold(uint32_t stream, const CommunicationTimes& times);
+    void StretchHeld();
+    void FinishCommunication(uint32_t stream, const CommunicationTimes& times);
     void Complete(uint32_t stream, Time now);
     void RecordTimed(uint32_t stream, OperatorId id, const Operator& op, Time end);
     void RecordCommunication(uint32_t stream, const CommunicationTimes& times, Time end);
@@ -161,6 +170,7 @@ class RankExecutor
     const ExecutionGraph* m_program; //!< kept alive by the context's workload
     std::vector<Stream> m_streams;
     uint32_t m_unfinishedStreams{0};
+    uint32_t m_held{0};        //!< communications that kernels make last longer
     uint32_t m_stretchable{0}; //!< running kernels that a slowdown model may slow
     bool m_hasStarted{false};
     Time m_firstStart;

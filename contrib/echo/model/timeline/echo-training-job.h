@@ -69,6 +69,7 @@ class TrainingJob : public Object
     struct Impl;
     std::unique_ptr<Impl> m_impl;
     Time m_stallTime;                                     //!< attribute StallTime
+    double m_communicationSlowdown{1};                    //!< attribute CommunicationSlowdown
     TracedCallback<const OperatorRecord&> m_operatorDone; //!< trace source "OperatorDone"
 };
 
