@@ -88,8 +88,7 @@ void WriteExtrapolation(std::ostream& out, const ExtrapolatedMachine& machine)
     std::vector<Measurement> unseen;
     for (Measurement row : CleanUp(ReadNcclTests(machine.table, {})).rows)
     {
-        row.oneThread =
-            row.threadKnown ? row.oneThread : whole.oneThreadPerHost && row.hosts == 1;
+        row.oneThread = row.threadKnown ? row.oneThread : whole.oneThreadPerHost && row.hosts == 1;
         (row.hosts <= machine.mostHosts ? seen : unseen).push_back(row);
     }
     // What NCCL finds in the machine is known without a measurement; the constants are not.
@@ -148,14 +147,14 @@ void WriteTable6(std::ostream& out, const std::string& table, const std::string&
         query.bytes = values[0];
         query.how = {CollectiveAlgorithmKind::TREE, CollectiveProtocol::LL128};
         const double channels = NcclChannels(profile.nccl, shape);
-        const double chunk =
-            NcclTreeChunks(CollectiveProtocol::LL128, shape, values[0] / channels).front().chunkBytes;
+        const double chunk = NcclTreeChunks(CollectiveProtocol::LL128, shape, values[0] / channels)
+                                 .front()
+                                 .chunkBytes;
         const double paper = values[2] + values[3] + values[4] + 35;
         const double echo = EvaluateWhiteBox(profile, shape, query).GetTotal();
         out << "| " << FormatBytes(static_cast<uint64_t>(values[0])) << " | "
-            << Digits(values[1] * 1000, 0) << " | " << Digits(chunk, 0) << " | "
-            << Digits(paper, 0) << " | " << Digits(echo, 0) << " | "
-            << Digits(100 * (echo / paper - 1), 1) << " % |\n";
+            << Digits(values[1] * 1000, 0) << " | " << Digits(chunk, 0) << " | " << Digits(paper, 0)
+            << " | " << Digits(echo, 0) << " | " << Digits(100 * (echo / paper - 1), 1) << " % |\n";
     }
     out << "\n";
 }

@@ -3,13 +3,16 @@
 
 #include "collective-accuracy.h"
 #include "collective-extrapolation.h"
+#include "overlap-accuracy.h"
 #include "replay-accuracy.h"
+#include "slowdown-accuracy.h"
 #include "training-accuracy.h"
 
 #include "ns3/echo-command-line.h"
 #include "ns3/echo-error.h"
 
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <sstream>
 
@@ -44,7 +47,8 @@ void WriteUnseen(std::ostream& out, const std::string& tables, const std::string
     {
         WriteExtrapolation(out, machine);
     }
-    out << "\nTransferred: profiles on machines of the same parts that they were not fitted to. The "
+    out << "\nTransferred: profiles on machines of the same parts that they were not fitted to. "
+           "The "
            "B200 profile has its rates inside hosts from one machine (AWS) and between hosts from "
            "another (Lambda).\n\n"
         << COLUMNS;
@@ -58,7 +62,8 @@ void WriteUnseen(std::ostream& out, const std::string& tables, const std::string
     }
     out << "\n# H800 against the Echo paper\n\n"
         << "Profile h800 is not measured: it is h100-sxm with its rates inside hosts scaled by the "
-           "NVLinks (200 of 450 GB/s). The paper's Table 6 gives terms of an all-reduce of 32 H800; "
+           "NVLinks (200 of 450 GB/s). The paper's Table 6 gives terms of an all-reduce of 32 "
+           "H800; "
            "its chunk sizes are those of NCCL's tree with LL128. Their sum with the set-up of the "
            "paper's figure 15 (35 us) is the only time one can make of it.\n\n";
     WriteTable6(out, tables + "echo-paper-h800.csv", profiles + "h800.yaml");
@@ -116,11 +121,13 @@ int WriteCollectives(const std::string& folder)
     return 0;
 }
 
-int WriteReplay(const std::string& folder)
+/** Writes a page once all of it is there: making it may throw. */
+int WritePage(const std::string& path, const std::function<void(std::ostream&)>& make)
 {
-    const std::string path = folder + "/accuracy-dlrm.md";
+    std::ostringstream text;
+    make(text);
     std::ofstream out(path);
-    WriteReplayAccuracy(out, ROOT + "/scenarios/dlrm-8xv100.yaml");
+    out << text.str();
     if (!out.flush())
     {
         throw InputError({path, 0, ""}, "no writable file", "one");
@@ -168,7 +175,8 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
         {
             const StepErrors result = WriteStepAccuracy(details, steps, full);
             WriteStepSummary(summary, steps, result);
-            std::cout << summary.str().substr(summary.str().rfind('\n', summary.str().size() - 2) + 1)
+            std::cout << summary.str().substr(summary.str().rfind('\n', summary.str().size() - 2) +
+                                              1)
                       << std::flush;
         }
     }
@@ -179,7 +187,8 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
            "from its published plan and simulated analytically, with one cost model for all rows: "
            "kernels by `calibration/compute/gemm-efficiency.yaml`, collectives by the machines' "
            "profiles. What is known of a source's software stands in the scenario beside its table "
-           "in `calibration/training/`. Errors are (simulated - measured) / measured, in percent.\n\n"
+           "in `calibration/training/`. Errors are (simulated - measured) / measured, in "
+           "percent.\n\n"
         << "| source | rows | mean abs | median abs | 90th percentile | worst | mean | bar: mean "
            "(90th) |\n|---|---:|---:|---:|---:|---:|---:|---:|\n"
         << summary.str() << "\n"
@@ -200,7 +209,8 @@ int main(int argc, char* argv[])
         std::string name = "collectives";
         std::string folder = ROOT + "/doc";
         EchoCommandLine line(
-            "./echo accuracy [collectives|dlrm|training]: rebuilds an accuracy table in doc/.");
+            "./echo accuracy [collectives|dlrm|overlap|slowdown|training]: rebuilds "
+            "an accuracy table in doc/.");
         line.AddArgument("name", "which table", name, false);
         line.AddOption("out", "the folder to write to", folder);
         std::string only;
@@ -210,7 +220,19 @@ int main(int argc, char* argv[])
         line.Parse(argc, argv);
         if (name == "dlrm")
         {
-            return WriteReplay(folder);
+            return WritePage(folder + "/accuracy-dlrm.md", [](std::ostream& out) {
+                WriteReplayAccuracy(out, ROOT + "/scenarios/dlrm-8xv100.yaml");
+            });
+        }
+        if (name == "slowdown")
+        {
+            return WritePage(folder + "/accuracy-slowdown.md",
+                             [](std::ostream& out) { WriteSlowdownAccuracy(out, ROOT); });
+        }
+        if (name == "overlap")
+        {
+            return WritePage(folder + "/accuracy-overlap.md",
+                             [](std::ostream& out) { WriteOverlapAccuracy(out, ROOT); });
         }
         if (name == "training")
         {
@@ -218,7 +240,9 @@ int main(int argc, char* argv[])
         }
         if (name != "collectives")
         {
-            throw InputError({"", 0, "accuracy"}, "'" + name + "'", "collectives, dlrm or training");
+            throw InputError({"", 0, "accuracy"},
+                             "'" + name + "'",
+                             "collectives, dlrm, overlap, slowdown or training");
         }
         return WriteCollectives(folder);
     });

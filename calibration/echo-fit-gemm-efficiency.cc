@@ -41,7 +41,15 @@ struct Gpu
 
 const Gpu GPUS[] = {
     {"a100", "A100", "NVIDIA A100 SXM", "A100, A800", 108, 0.98, true, 312e12, 2039e9},
-    {"h100", "H100", "NVIDIA H100 SXM", "H100, H800, H200, GH200", 132, 0.88, true, 989.4e12, 3350e9},
+    {"h100",
+     "H100",
+     "NVIDIA H100 SXM",
+     "H100, H800, H200, GH200",
+     132,
+     0.88,
+     true,
+     989.4e12,
+     3350e9},
     {"h100",
      "H100",
      "NVIDIA B200 SXM",
@@ -389,8 +397,7 @@ void WriteAttention(std::ostream& out, const AttentionTable& table, const Attent
                     {
                         out << "      - {kernel: " << kernel << ", head: " << head
                             << ", causal: " << (causal ? "true" : "false")
-                            << ", sequence: " << sequence
-                            << ", forward: " << Format("%.3f", share)
+                            << ", sequence: " << sequence << ", forward: " << Format("%.3f", share)
                             << ", backward: " << Format("%.3f", share * ratio) << "}\n";
                     }
                 };
@@ -418,10 +425,11 @@ void WriteArchitecture(std::ostream& out, const Tables& tables, const Gpu& gpu)
     {
         slope = GetOutputSlope(GetProducts(tables.gemm, GPUS[0]), overhead);
     }
-    out << "  - name: " << (gpu.measured ? gpu.name : "b200") << "\n    gpus: [" << gpu.applies << "]\n"
+    out << "  - name: " << (gpu.measured ? gpu.name : "b200") << "\n    gpus: [" << gpu.applies
+        << "]\n"
         << "    launch_overhead: " << Format("%.3gus", overhead * 1e6) << "\n";
-    out << "    processors: " << gpu.processors << "\n    sustained: "
-        << Format("%.2f", gpu.sustained) << "\n";
+    out << "    processors: " << gpu.processors
+        << "\n    sustained: " << Format("%.2f", gpu.sustained) << "\n";
     WriteCurve(out, products, overhead, slope, cap, scale);
 
     std::vector<double> memory;
@@ -444,9 +452,8 @@ void WriteArchitecture(std::ostream& out, const Tables& tables, const Gpu& gpu)
     line("gemm_fp32", GetShare(tables.kernels, "sgemm", "Compute throughput"));
     line("gemm_memory", Median(memory, "products with few rows"));
     line("gemm_epilogue", std::min(1.0, 1 / slope));
-    WriteAttention(out,
-                   AttentionTable(tables.attention, gpu),
-                   AttentionTable(tables.attention, GPUS[1]));
+    WriteAttention(
+        out, AttentionTable(tables.attention, gpu), AttentionTable(tables.attention, GPUS[1]));
     line("elementwise", elementwise);
     line("normalization", GetShare(tables.kernels, "layer_norm_grad_input", "DRAM throughput"));
     line("embedding", lookup);

@@ -151,8 +151,8 @@ SearchResult SearchProfile(const SearchOptions& options,
     }
     SearchResult found;
     found.best.cost = INFINITY;
-    for (const bool one : unknown ? ListSwitch(options.thread, "one", true)
-                                  : std::vector<bool>{oneThread})
+    for (const bool one :
+         unknown ? ListSwitch(options.thread, "one", true) : std::vector<bool>{oneThread})
     {
         std::vector<Measurement> assumed = rows;
         for (Measurement& row : assumed)

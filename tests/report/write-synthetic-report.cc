@@ -78,7 +78,15 @@ int main(int argc, char* argv[])
         std::cout << FormatSummary(writer.GetSummary()) << run.operators.size() << " operators\n";
         if (otherPages)
         {
-            WriteValidationReport(out + "/validation", shape.scenario, MakeValidation());
+            WriteValidationReport(
+                out + "/validation",
+                shape.scenario,
+                MakeValidation(),
+                {{"analytical, no slowdown", MilliSeconds(90), Time(), MilliSeconds(100)},
+                 {"hybrid, <b>learned</b> slowdown",
+                  MilliSeconds(103),
+                  MilliSeconds(12),
+                  MilliSeconds(100)}});
             std::cout << FormatValidation(MakeValidation());
             TopologyPage page;
             page.title = shape.scenario;

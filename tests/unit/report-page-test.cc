@@ -350,7 +350,14 @@ TEST(ValidationReportTest, WritesTheTableAndThePage)
 {
     const std::string folder = TestPath("echo-validation-report-test");
     std::filesystem::remove_all(folder);
-    WriteValidationReport(folder, "made <up>", Validation());
+    const std::vector<ValidationStep> steps{
+        {"analytical, no slowdown", MicroSeconds(90), Time(), MicroSeconds(100)},
+        {"analytical, learned slowdown", MicroSeconds(105), MicroSeconds(15), Time()}};
+    WriteValidationReport(folder, "made <up>", Validation(), steps);
+    EXPECT_THAT(TextOf(folder + "/steps.csv"),
+                HasSubstr("\"analytical, no slowdown\",90.000000,0.000000,100.000000,-10\n"
+                          "\"analytical, learned slowdown\",105.000000,15.000000,,\n"));
+    EXPECT_THAT(FormatSteps(steps), HasSubstr("-10.0 %"));
     const std::string table = TextOf(folder + "/validation.csv");
     EXPECT_THAT(table,
                 HasSubstr("all-reduce,other,8,0,1048576,auto,auto,0,1,200.000000,200.000000,"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "ns3/config.h"
 #include "ns3/double.h"
 #include "ns3/echo-collective-backend.h"
 #include "ns3/echo-constant-slowdown.h"
@@ -123,17 +124,18 @@ class Trial
 {
   public:
     Trial(WorkloadGraphPtr workload, TimedBackend::Duration duration, double slowdown = 1)
+        : Trial(std::move(workload), std::move(duration), MakeSlowdown(slowdown))
+    {
+    }
+
+    Trial(WorkloadGraphPtr workload,
+          TimedBackend::Duration duration,
+          const Ptr<SlowdownModel>& model)
         : m_job(CreateObject<TrainingJob>())
     {
         auto backend = Create<TimedBackend>(std::move(duration));
         backend->Prepare(
             PlacementOf(workload->GetRankCount()), CreateObject<FixedSelector>(), nullptr);
-        Ptr<ConstantSlowdown> model;
-        if (slowdown > 1)
-        {
-            model = CreateObject<ConstantSlowdown>();
-            model->SetAttribute("Factor", DoubleValue(slowdown));
-        }
         m_job->Prepare(
             std::move(workload), backend, CreateObject<RecordedComputeModel>(), model, &records);
     }
@@ -183,6 +185,17 @@ class Trial
     uint64_t events{0};
 
   private:
+    static Ptr<SlowdownModel> MakeSlowdown(double factor)
+    {
+        Ptr<ConstantSlowdown> model;
+        if (factor > 1)
+        {
+            model = CreateObject<ConstantSlowdown>();
+            model->SetAttribute("Factor", DoubleValue(factor));
+        }
+        return model;
+    }
+
     Ptr<TrainingJob> m_job;
 };
 
@@ -329,14 +342,112 @@ programs:
     EXPECT_EQ(run.records.ranks[0].communication, MicroSeconds(60));
 }
 
+/** A model whose factor depends on the communication: 1 + its bytes in MiB. */
+class BytesSlowdown : public SlowdownModel
+{
+  public:
+    double GetFactor(const ExecutionGraph& graph,
+                     const Operator&,
+                     Time,
+                     const Operator& communication) const override
+    {
+        return 1 + graph.GetCommunication(communication).spec.bytes / 1048576.0;
+    }
+};
+
+// K (100 us) runs beside A (1 MiB, 0-20 us, factor 2), B (3 MiB, 10-40 us, factor 4) and, from 60
+// us on, C (1 MiB, 20 us). The larger factor counts: 0-10 us makes 5, 10-40 us 7.5, 40-60 us 20,
+// 60-80 us 10; 57.5 us are left at 80 us.
+TEST(Slowdown, FollowsTheCommunicationThatRuns)
+{
+    const std::string text = R"(
+groups: {a: all, b: all}
+programs:
+  - ranks: all
+    streams:
+      c: [{compute: 100us, name: K}]
+      n1: [{collective: all-reduce, bytes: 1MiB, group: a, name: A}, {host: 40us},
+           {collective: all-reduce, bytes: 1MiB, group: a, name: C}]
+      n2: [{host: 10us}, {collective: all-reduce, bytes: 3MiB, group: b, name: B}]
+)";
+    auto duration = [](const CollectiveInstance& instance, uint32_t) {
+        return MicroSeconds(instance.members[0].spec.bytes == 3145728 ? 30 : 20);
+    };
+    Trial run(Read(text, 2), duration, CreateObject<BytesSlowdown>());
+    run.Go();
+    EXPECT_EQ(run.Span("A"), "0-20");
+    EXPECT_EQ(run.Span("B"), "10-40");
+    EXPECT_EQ(run.Span("C"), "60-80");
+    EXPECT_EQ(run.records.Find(0, "K").end, NanoSeconds(137500));
+    EXPECT_EQ(run.records.Find(0, "K").slowdown, NanoSeconds(37500));
+    EXPECT_EQ(run.records.ranks[1].slowdown, NanoSeconds(37500));
+}
+
+// Factors of the largest step on both sides of each edge of a transfer, to the picosecond: work
+// done before the transfer, in it (at 1/4) and after it add up to the time alone.
+TEST(Slowdown, PartialOverlapIsExactToThePicosecond)
+{
+    for (const int64_t begin : {1, 33333333, 99999999})
+    {
+        for (const int64_t length : {1, 7, 40000004, 1000000000})
+        {
+            const std::string text = R"(
+programs:
+  - ranks: all
+    streams:
+      c: [{compute: 100us, name: K}]
+      n: [{host: )" + std::to_string(begin) +
+                                     R"(ps}, {collective: all-reduce, bytes: 1MiB, name: A}]
+)";
+            Trial run(Read(text, 2), Always(PicoSeconds(length)), 4);
+            run.Go();
+            const int64_t left = 100000000 - begin; // at the transfer's begin
+            const int64_t end =
+                4 * left <= length ? begin + 4 * left : begin + length + left - length / 4;
+            // What a quarter of the length cuts off is less than a picosecond.
+            EXPECT_NEAR(run.records.Find(0, "K").end.GetPicoSeconds(), end, 1);
+        }
+    }
+}
+
+// A (40 us on the network) beside K at factor 2 makes 20 us until 40 us. K lasts: the rest takes 40
+// us more, to 80 us. K ends at 50 us: 5 us are made to then and 15 us alone follow, to 65 us.
+TEST(CommunicationSlowdown, MakesTransfersLongerBesideKernels)
+{
+    for (const auto& [kernel, end] : {std::pair{"100us", "80"}, {"50us", "65"}, {"20us", "50"}})
+    {
+        const std::string text = std::string(R"(
+programs:
+  - ranks: 0
+    streams:
+      c: [{compute: )") + kernel +
+                                 R"(, name: K}]
+      n: [{collective: all-reduce, bytes: 1MiB, name: A}, {compute: 1us, name: after}]
+  - ranks: 1
+    streams:
+      n: [{collective: all-reduce, bytes: 1MiB, name: A}]
+)";
+        Config::SetDefault("ns3::echo::TrainingJob::CommunicationSlowdown", DoubleValue(2));
+        Trial run(Read(text, 2), Always(MicroSeconds(40)));
+        Config::SetDefault("ns3::echo::TrainingJob::CommunicationSlowdown", DoubleValue(1));
+        run.Go();
+        EXPECT_EQ(run.Span("A", 0), std::string("0-") + end) << kernel;
+        EXPECT_EQ(run.Span("A", 1), "0-40");
+        EXPECT_EQ(run.records.Find(0, "A").slowdown,
+                  run.records.Find(0, "A").end - MicroSeconds(40));
+        EXPECT_EQ(run.records.Find(0, "after").start, run.records.Find(0, "A").end);
+        EXPECT_EQ(run.records.ranks[0].slowdown, Time());
+    }
+}
+
 TEST(StretchedWork, IsExactAlone)
 {
-    StretchedWork work(MicroSeconds(1), PicoSeconds(1234567890123), 3, false);
+    StretchedWork work(MicroSeconds(1), PicoSeconds(1234567890123), 1);
     EXPECT_EQ(work.GetEnd(), MicroSeconds(1) + PicoSeconds(1234567890123));
-    work.Change(MicroSeconds(2), false);
-    work.Change(MicroSeconds(3), false);
+    work.Change(MicroSeconds(2), 1);
+    work.Change(MicroSeconds(3), 1);
     EXPECT_EQ(work.GetEnd(), MicroSeconds(1) + PicoSeconds(1234567890123));
-    work.Change(MicroSeconds(3), true); // 1234565890123 left
+    work.Change(MicroSeconds(3), 3); // 1234565890123 left
     EXPECT_EQ(work.GetEnd(), MicroSeconds(3) + PicoSeconds(3 * 1234565890123));
 }
 
@@ -443,7 +554,8 @@ TEST(Timeline, ScalesComputeButNotTheHost)
     EXPECT_EQ(model->GetDuration(graph->GetOperator(OperatorId(1)), RankId(0)), MicroSeconds(10));
     EXPECT_FALSE(model->SetAttributeFailSafe("Scale", DoubleValue(-1)));
     Ptr<ConstantSlowdown> slowdown = CreateObject<ConstantSlowdown>();
-    EXPECT_EQ(slowdown->GetFactor(graph->GetOperator(OperatorId(0))), 1);
+    const Operator& kernel = graph->GetOperator(OperatorId(0));
+    EXPECT_EQ(slowdown->GetFactor(*graph, kernel, MicroSeconds(10), kernel), 1);
     EXPECT_FALSE(slowdown->SetAttributeFailSafe("Factor", DoubleValue(0.5)));
 }
 

@@ -3,6 +3,7 @@
 
 #include "ns3/echo-json-writer.h"
 
+#include <cmath>
 #include <map>
 #include <string>
 #include <vector>
@@ -120,6 +121,22 @@ void WriteOperator(JsonWriter& json, const ExecutionGraph& program, const Operat
     if (op.memoryBytes > 0)
     {
         json.Member("memory_bytes", op.memoryBytes);
+    }
+    if (const KernelCounters* counters = program.GetCounters(op))
+    {
+        json.Key("counters").BeginObject();
+        for (const auto& field : GetKernelCounterFields())
+        {
+            if (!std::isnan(counters->*field.value))
+            {
+                json.Member(field.name, counters->*field.value);
+            }
+        }
+        json.EndObject();
+    }
+    if (op.part != OperatorPart::NONE)
+    {
+        json.Member("part", ToString(op.part));
     }
     if (op.line > 0)
     {

@@ -5,9 +5,7 @@
 #include "echo-simulator-guard.h"
 
 #include "ns3/boolean.h"
-#include "ns3/double.h"
 #include "ns3/echo-analytical-backend.h"
-#include "ns3/echo-constant-slowdown.h"
 #include "ns3/echo-error.h"
 #include "ns3/echo-progress.h"
 #include "ns3/echo-workload-health.h"
@@ -188,6 +186,7 @@ ScenarioRunner::ScenarioRunner(Scenario scenario) : m_scenario(std::move(scenari
     m_warnings.insert(m_warnings.end(), m_scenario.warnings.begin(), m_scenario.warnings.end());
     m_compute = MakeComputeModel(m_scenario, m_warnings);
     WarnOfLoadBalancing();
+    m_slowdown = MakeSlowdownModel(m_scenario);
     if (!m_scenario.measuredTransfers.empty())
     {
         m_warnings.push_back("communication takes its recorded times (measured-transfer): this "
@@ -226,14 +225,8 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
     {
         prepared(backend);
     }
-    Ptr<ConstantSlowdown> slowdown;
-    if (m_scenario.slowdown > 1)
-    {
-        slowdown = CreateObject<ConstantSlowdown>();
-        slowdown->SetAttribute("Factor", DoubleValue(m_scenario.slowdown));
-    }
     job->SetAttribute("Folding", BooleanValue(m_folds && m_scenario.folding != "off"));
-    job->Prepare(m_scenario.workload, backend, m_compute, slowdown, &observed);
+    job->Prepare(m_scenario.workload, backend, m_compute, m_slowdown, &observed);
     m_isFolded = job->GetSimulatedRankCount() < m_scenario.workload->GetRankCount();
     job->Start();
     helper.StartBackground([&job] { return !job->IsFinished(); });

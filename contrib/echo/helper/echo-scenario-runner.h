@@ -68,6 +68,7 @@ class ScenarioRunner
     Scenario m_scenario;                 //!< as read
     PlacementPtr m_placement;            //!< ranks on GPUs
     Ptr<ComputeModel> m_compute;         //!< kernel times
+    Ptr<SlowdownModel> m_slowdown;       //!< of kernels beside communication; null: none
     std::vector<std::string> m_warnings; //!< for the summary
     bool m_folds{true};                  //!< equal ranks, in the next simulation
     bool m_isFolded{false};              //!< they were, in the latest

@@ -3,8 +3,12 @@
 
 #include "ns3/double.h"
 #include "ns3/echo-compute-profile-reader.h"
+#include "ns3/echo-constant-slowdown.h"
 #include "ns3/echo-error.h"
+#include "ns3/echo-input-file.h"
+#include "ns3/echo-learned-slowdown.h"
 #include "ns3/echo-measured-backend.h"
+#include "ns3/echo-overlap-table-reader.h"
 #include "ns3/echo-recorded-compute-model.h"
 #include "ns3/echo-roofline-compute-model.h"
 #include "ns3/echo-yaml.h"
@@ -112,6 +116,32 @@ Ptr<ComputeModel> MakeComputeModel(const Scenario& scenario, std::vector<std::st
         warnings.push_back(warning);
     }
     return roofline;
+}
+
+Ptr<SlowdownModel> MakeSlowdownModel(const Scenario& scenario)
+{
+    const SlowdownSettings& settings = scenario.slowdown;
+    if (settings.model == "none" || (settings.file.empty() && settings.factor == 1))
+    {
+        return nullptr;
+    }
+    if (settings.model == "learned")
+    {
+        Ptr<LearnedSlowdown> learned = CreateObject<LearnedSlowdown>();
+        learned->SetModel(TreeEnsemble::FromJson(ReadInputFile(settings.file), settings.file),
+                          settings.file,
+                          settings.features,
+                          ParseSlowdownTarget(settings.target));
+        learned->SetGpu(scenario.cluster.gpu);
+        return learned;
+    }
+    Ptr<ConstantSlowdown> constant = CreateObject<ConstantSlowdown>();
+    constant->SetAttribute("Factor", DoubleValue(settings.factor));
+    if (!settings.file.empty())
+    {
+        constant->SetFactors(ReadSlowdownFactors(settings.file, scenario.cluster.gpu.name));
+    }
+    return constant;
 }
 
 } // namespace echo

@@ -7,6 +7,7 @@
 #include "ns3/echo-compute-model.h"
 #include "ns3/echo-placement.h"
 #include "ns3/echo-scenario.h"
+#include "ns3/echo-slowdown-model.h"
 
 #include <string>
 #include <vector>
@@ -40,6 +41,13 @@ Ptr<CollectiveBackend> MakeMeasuredBackend(const Scenario& scenario,
  *         has no duration of its own; UnsupportedError if the GPU lacks a figure that it needs
  */
 Ptr<ComputeModel> MakeComputeModel(const Scenario& scenario, std::vector<std::string>& warnings);
+
+/**
+ * @return the slowdown of kernels beside communication; null: none
+ * @throws InputError if its file cannot be read or holds nothing for the cluster's GPU;
+ *         UnsupportedError if it is a learned one and Echo was built without XGBoost
+ */
+Ptr<SlowdownModel> MakeSlowdownModel(const Scenario& scenario);
 
 } // namespace echo
 } // namespace ns3

@@ -19,7 +19,8 @@ int ValidateCommand::Run()
     const Scenario scenario = ReadScenario(file, overrides);
     ApplySeed(scenario);
     const bool showsProgress = isatty(STDERR_FILENO) != 0;
-    const auto rows = Validation(scenario).Run([&](size_t done, size_t all) {
+    const Validation validation(scenario);
+    const auto rows = validation.Run([&](size_t done, size_t all) {
         if (showsProgress)
         {
             std::cerr << '\r' << done << " of " << all << " communications"
@@ -39,11 +40,14 @@ int ValidateCommand::Run()
                   << skipped << " were not run as packets: they need more packet-hops than "
                   << "hybrid.packet_hop_budget (" << scenario.hybrid.packetHopBudget << ")\n";
     }
+    const auto steps = validation.RunSteps();
+    std::cout << "\n" << FormatSteps(steps);
     if (out != "none")
     {
         const std::string folder = out.empty() ? "echo-out/" + scenario.name + "-validation" : out;
-        WriteValidationReport(folder, scenario.name, rows);
-        std::cout << "\nResults: " << folder << "/validation.html (picture), validation.csv\n";
+        WriteValidationReport(folder, scenario.name, rows, steps);
+        std::cout << "\nResults: " << folder << "/validation.html (picture), validation.csv, "
+                  << "steps.csv\n";
     }
     return 0;
 }

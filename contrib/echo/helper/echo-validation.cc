@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-validation.h"
 
+#include "echo-scenario-runner.h"
 #include "echo-scenario-setup.h"
+
+#include "ns3/echo-run-summary.h"
+
+#include <memory>
 
 namespace ns3
 {
@@ -74,6 +79,47 @@ std::vector<ValidationRow> Validation::Run(
         }
     }
     return rows;
+}
+
+std::vector<ValidationStep> Validation::RunSteps() const
+{
+    std::vector<ValidationStep> steps;
+    std::vector<Fidelity> fidelities{Fidelity::ANALYTICAL};
+    if (m_scenario.fidelity != Fidelity::ANALYTICAL)
+    {
+        fidelities.push_back(m_scenario.fidelity);
+    }
+    for (const Fidelity fidelity : fidelities)
+    {
+        for (const bool isSlowed : {false, true})
+        {
+            if (isSlowed && m_scenario.slowdown.model == "none")
+            {
+                continue;
+            }
+            Scenario scenario = m_scenario;
+            scenario.fidelity = fidelity;
+            if (!isSlowed)
+            {
+                scenario.slowdown = SlowdownSettings();
+            }
+            ValidationStep step;
+            step.models = std::string(ToString(fidelity)) + ", " +
+                          (isSlowed ? m_scenario.slowdown.model : "no") + " slowdown";
+            step.measured = m_scenario.measuredSpan;
+            std::unique_ptr<SummarySink> summary;
+            ScenarioRunner runner(std::move(scenario));
+            const RunRecord run = runner.Run([&]() -> RecordSink& {
+                summary = std::make_unique<SummarySink>();
+                return *summary;
+            });
+            summary->OnRun(run);
+            step.step = run.stepTime;
+            step.slowdown = summary->GetSummary().slowdown.mean;
+            steps.push_back(step);
+        }
+    }
+    return steps;
 }
 
 } // namespace echo

@@ -32,6 +32,12 @@ class Validation
      * @param done told after each communication: how many of how many */
     std::vector<ValidationRow> Run(const std::function<void(size_t done, size_t all)>& done) const;
 
+    /**
+     * Simulates the whole step: analytically and in the scenario's fidelity, each with and without
+     * slowdown of kernels beside communication (without only, where the scenario has none).
+     */
+    std::vector<ValidationStep> RunSteps() const;
+
   private:
     const Scenario& m_scenario; //!< outlives this object
     PlacementPtr m_placement;   //!< ranks on GPUs

@@ -29,18 +29,6 @@ class ComputeModel : public Object
     }
 };
 
-/**
- * How much slower a kernel runs while a communication transfers on its GPU.
- * @see the paper, section 6
- */
-class SlowdownModel : public Object
-{
-  public:
-    static TypeId GetTypeId();
-    /** @return factor of at least 1 on the kernel's time while communication overlaps it */
-    virtual double GetFactor(const Operator& op) const = 0;
-};
-
 } // namespace echo
 } // namespace ns3
 

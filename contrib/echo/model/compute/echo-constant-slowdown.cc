@@ -25,9 +25,32 @@ TypeId ConstantSlowdown::GetTypeId()
     return tid;
 }
 
-double ConstantSlowdown::GetFactor(const Operator& op) const
+void ConstantSlowdown::SetFactors(const SlowdownFactors& factors)
 {
-    return op.type == OperatorType::COMPUTE ? m_factor : 1;
+    m_factors = factors;
+    m_byKernel = true;
+}
+
+double ConstantSlowdown::GetFactor(const ExecutionGraph& graph,
+                                   const Operator& op,
+                                   Time,
+                                   const Operator&) const
+{
+    if (op.type != OperatorType::COMPUTE)
+    {
+        return 1;
+    }
+    if (!m_byKernel)
+    {
+        return m_factor;
+    }
+    const auto it = m_factors.byKernel.find(GetKernelKind(graph, op));
+    return it == m_factors.byKernel.end() ? m_factors.other : it->second;
+}
+
+KernelKind GetKernelKind(const ExecutionGraph& graph, const Operator& op)
+{
+    return op.kernel == KernelKind::OTHER ? ClassifyKernel(graph.GetName(op)) : op.kernel;
 }
 
 } // namespace echo

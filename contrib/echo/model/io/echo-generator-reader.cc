@@ -347,6 +347,12 @@ TrainingPlan ReadBlock(const YamlNode& node, uint32_t ranks)
 
 } // namespace
 
+Ptr<PipelineSchedule> ReadPipelineSchedule(const YamlNode& node)
+{
+    return node.Has("schedule") ? ReadSchedule(node.Get("schedule"))
+                                : CreateObject<OneForwardOneBackwardSchedule>();
+}
+
 TrainingPlan ReadTrainingPlan(const YamlNode& node, uint32_t ranks)
 {
     const TrainingPlan plan = ReadBlock(node, ranks);

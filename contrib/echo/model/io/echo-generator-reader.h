@@ -22,6 +22,9 @@ namespace echo
  */
 TrainingPlan ReadTrainingPlan(const YamlNode& node, uint32_t ranks);
 
+/** @return the schedule that the key `schedule` names or lists; 1F1B without it */
+Ptr<PipelineSchedule> ReadPipelineSchedule(const YamlNode& node);
+
 /** Reads the block and makes the workload. @throws as ReadTrainingPlan */
 WorkloadGraphPtr GenerateWorkload(const YamlNode& node, uint32_t ranks);
 

@@ -18,12 +18,15 @@ namespace
 struct FileOperator
 {
     std::string kind;
+    OperatorPart part{OperatorPart::NONE};
     uint32_t stream{0};
     std::string name;
     Time duration;
     uint32_t communication{std::numeric_limits<uint32_t>::max()};
     double flops{0};
     double memoryBytes{0};
+    bool hasCounters{false};
+    KernelCounters counters;
     uint32_t line{0};
     std::vector<uint64_t> after;
 };
@@ -42,6 +45,7 @@ class ProgramFile
     CommunicationDescription ReadCommunication(json::value& value) const;
     CommunicationDescription::Element ReadMessage(json::value& value) const;
     FileOperator ReadOperator(json::value& value) const;
+    KernelCounters ReadCounters(json::value& value) const;
     OperatorId Add(ExecutionGraphBuilder& builder, const FileOperator& op, StreamId stream) const;
 
     std::string m_path;
@@ -134,6 +138,29 @@ CommunicationDescription ProgramFile::ReadCommunication(json::value& value) cons
     return communication;
 }
 
+KernelCounters ProgramFile::ReadCounters(json::value& value) const
+{
+    KernelCounters counters;
+    m_read.ForEachField(value, [&](std::string_view key, json::value& entry) {
+        for (const auto& field : GetKernelCounterFields())
+        {
+            if (key == field.name)
+            {
+                const double number = m_read.Real(entry);
+                if (number > field.maximum)
+                {
+                    m_read.Fail(std::string(key) + " of " + std::to_string(number),
+                                "at most " + std::to_string(field.maximum));
+                }
+                counters.*field.value = number;
+                return;
+            }
+        }
+        m_read.FailKey(key);
+    });
+    return counters;
+}
+
 FileOperator ProgramFile::ReadOperator(json::value& value) const
 {
     FileOperator op;
@@ -165,6 +192,15 @@ FileOperator ProgramFile::ReadOperator(json::value& value) const
         else if (key == "memory_bytes")
         {
             op.memoryBytes = m_read.Real(entry);
+        }
+        else if (key == "part")
+        {
+            op.part = m_read.Word(entry, ParseOperatorPart);
+        }
+        else if (key == "counters")
+        {
+            op.counters = ReadCounters(entry);
+            op.hasCounters = true;
         }
         else if (key == "line")
         {
@@ -227,7 +263,14 @@ OperatorId ProgramFile::Add(ExecutionGraphBuilder& builder,
 {
     if (op.kind == "compute")
     {
-        return builder.AddCompute(stream, op.name, op.duration, op.flops, op.memoryBytes);
+        const OperatorId id =
+            builder.AddCompute(stream, op.name, op.duration, op.flops, op.memoryBytes);
+        builder.SetKernel(id, ClassifyKernel(op.name), DataType::FP32);
+        if (op.hasCounters)
+        {
+            builder.SetCounters(id, op.counters);
+        }
+        return id;
     }
     if (op.kind == "copy")
     {
@@ -294,6 +337,7 @@ ExecutionGraphPtr ProgramFile::Read()
         }
         ids.push_back(Add(builder, op, streams[op.stream]));
         builder.SetLine(ids.back(), op.line);
+        builder.SetPart(ids.back(), op.part);
     }
     for (size_t i = 0; i < ids.size(); ++i)
     {

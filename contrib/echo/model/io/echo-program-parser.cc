@@ -17,6 +17,21 @@ namespace
 
 constexpr int64_t MAX_REPEAT = 1000000;
 
+KernelCounters ReadCounters(const YamlNode& node)
+{
+    KernelCounters counters;
+    node.RequireMap();
+    for (const auto& field : GetKernelCounterFields())
+    {
+        if (node.Has(field.name))
+        {
+            counters.*field.value = node.Get(field.name).AsNumber(0, field.maximum);
+        }
+    }
+    node.RefuseUnknownKeys();
+    return counters;
+}
+
 void ReadTimed(const YamlNode& node, const std::string& type, ParsedOperator& op)
 {
     op.name = type;
@@ -31,6 +46,11 @@ void ReadTimed(const YamlNode& node, const std::string& type, ParsedOperator& op
     if (type == "compute")
     {
         op.flops = node.GetNumber("flops", 0, 0, 1e30);
+        op.hasCounters = node.Has("counters");
+        if (op.hasCounters)
+        {
+            op.counters = ReadCounters(node.Get("counters"));
+        }
     }
 }
 

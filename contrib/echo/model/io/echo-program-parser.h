@@ -46,6 +46,8 @@ struct ParsedOperator
     Time duration;
     double flops{0};
     double memoryBytes{0};
+    bool hasCounters{false};
+    KernelCounters counters;
     uint32_t slot{0};
     CollectiveSpec spec;
     std::vector<ParsedMessage> messages;

@@ -264,6 +264,10 @@ class ProgramReader
         {
         case OperatorType::COMPUTE:
             id = builder.AddCompute(stream, op.name, op.duration, op.flops, op.memoryBytes);
+            if (op.hasCounters)
+            {
+                builder.SetCounters(id, op.counters);
+            }
             break;
         case OperatorType::COPY:
             id = builder.AddCopy(stream, op.name, op.duration, op.memoryBytes);

@@ -10,6 +10,8 @@
 #include "echo-import-reader.h"
 #include "echo-workload-reader.h"
 
+#include "ns3/echo-learned-slowdown.h"
+#include "ns3/echo-pipeline-composer.h"
 #include "ns3/echo-policy.h"
 #include "ns3/echo-stage-parameters.h"
 #include "ns3/echo-transformer-generator.h"
@@ -230,6 +232,15 @@ void ReadWorkloadKey(const YamlNode& root, uint32_t ranks, Scenario& scenario)
         else
         {
             scenario.workload = ReadExecutionGraphs(node.ResolvePath(node.Get("graph").AsString()));
+            if (node.Has("compose"))
+            {
+                const YamlNode compose = node.Get("compose");
+                const Ptr<PipelineSchedule> schedule = ReadPipelineSchedule(compose);
+                const auto microBatches =
+                    static_cast<uint32_t>(compose.Get("micro_batches").AsInteger(1, MAX_COUNT));
+                compose.RefuseUnknownKeys();
+                scenario.workload = ComposePipeline(*scenario.workload, *schedule, microBatches);
+            }
         }
         node.RefuseUnknownKeys();
         if (root.Has("ranks") && ranks != scenario.workload->GetRankCount())
@@ -255,8 +266,68 @@ void ReadWorkloadKey(const YamlNode& root, uint32_t ranks, Scenario& scenario)
     }
 }
 
+/** A number is the constant factor; else "none" or a map. */
+SlowdownSettings ReadSlowdown(const YamlNode& node)
+{
+    SlowdownSettings settings;
+    if (node.IsScalar())
+    {
+        if (node.AsString() != "none")
+        {
+            settings.model = "constant";
+            settings.factor = node.AsNumber(1, 1000);
+        }
+        return settings;
+    }
+    const YamlNode model = node.Get("model");
+    settings.model = model.AsString();
+    if (settings.model == "constant")
+    {
+        if (node.Has("factor") == node.Has("file"))
+        {
+            node.Fail(node.Has("file") ? "both factor and file" : "neither factor nor file",
+                      "one of them");
+        }
+        settings.factor = node.GetNumber("factor", 1, 1, 1000);
+        settings.file = node.Has("file") ? node.ResolvePath(node.Get("file").AsString()) : "";
+    }
+    else if (settings.model == "learned")
+    {
+        settings.file = node.ResolvePath(node.Get("file").AsString());
+        settings.target = node.GetString("target", settings.target);
+        if (node.Has("features"))
+        {
+            for (const YamlNode& name : node.Get("features").GetEntries())
+            {
+                settings.features.push_back(name.AsString());
+            }
+        }
+        if (node.Has("target"))
+        {
+            node.Get("target").Parse<SlowdownTarget>(ParseSlowdownTarget);
+        }
+    }
+    else if (settings.model != "none")
+    {
+        model.Fail("'" + settings.model + "'", "none, constant or learned");
+    }
+    node.RefuseUnknownKeys();
+    return settings;
+}
+
 void ReadModels(const YamlNode& root, Scenario& scenario)
 {
+    if (root.Has("measured"))
+    {
+        const YamlNode node = root.Get("measured");
+        scenario.measuredSpan = node.Get("step_time").AsTime();
+        if (scenario.measuredSpan.IsZero())
+        {
+            node.Get("step_time").Fail("zero", "the time of a step");
+        }
+        node.GetString("source", "");
+        node.RefuseUnknownKeys();
+    }
     scenario.profile = scenario.cluster.profile;
     if (root.Has("estimator"))
     {
@@ -278,7 +349,10 @@ void ReadModels(const YamlNode& root, Scenario& scenario)
         const std::string profile = node.GetString("profile", "");
         scenario.computeProfile = profile.empty() ? "" : node.ResolvePath(profile);
         scenario.computeScale = node.GetNumber("scale", 1, 1e-6, 1e6);
-        scenario.slowdown = node.GetNumber("slowdown", 1, 1, 100);
+        if (node.Has("slowdown"))
+        {
+            scenario.slowdown = ReadSlowdown(node.Get("slowdown"));
+        }
         node.RefuseUnknownKeys();
     }
 }

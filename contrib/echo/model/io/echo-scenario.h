@@ -66,6 +66,16 @@ struct OutputSettings
     uint64_t rows{200000}; //!< most rows of collectives.csv, and of flows.csv; 0: no limit
 };
 
+/** How much communication slows the kernels beside it. */
+struct SlowdownSettings
+{
+    std::string model{"none"};         //!< "none", "constant" or "learned"
+    double factor{1};                  //!< constant: of every kernel, if there is no file
+    std::string file;                  //!< constant: factors by kind of kernel; learned: the model
+    std::vector<std::string> features; //!< learned: names, if the model has none
+    std::string target{"factor"};      //!< learned: what its number is, if the model does not say
+};
+
 /** The time of one collective of a recording from its last join to its end. */
 struct MeasuredTransfer
 {
@@ -87,7 +97,9 @@ struct Scenario
     WorkloadGraphPtr workload;
     std::vector<std::string> warnings; //!< what looks wrong but can run, a sentence each
     std::string workloadReport;        //!< health report of an imported workload, else empty
-    Time measuredSpan; //!< imported: the step as recorded, latest end less earliest start; else 0
+    /// The step as measured: as the scenario says (`measured`), else, imported, as recorded, latest
+    /// end less earliest start; else 0.
+    Time measuredSpan;
     /// Collectives take these times instead of being simulated (a check of a replay); else empty.
     std::vector<MeasuredTransfer> measuredTransfers;
     CollectiveSettings collective;
@@ -100,7 +112,7 @@ struct Scenario
     std::string profile;        //!< estimator profile file; empty: derived from links
     std::string computeProfile; //!< operator efficiencies file; empty: as recorded
     double computeScale{1};     //!< on every compute time
-    double slowdown{1};         //!< factor on compute beside communication
+    SlowdownSettings slowdown;  //!< of compute beside communication
 };
 
 } // namespace echo

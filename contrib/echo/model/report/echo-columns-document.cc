@@ -68,6 +68,10 @@ std::string MakeColumnsDocument(const std::vector<std::string>& notes)
            "\n## validation.csv\n\nA row for each distinct communication of a scenario; written by "
            "validate.\n\n" +
            DescribeColumns(GetValidationColumns()) +
+           "\n## steps.csv\n\nA row for each set of models that predicted the whole step; written "
+           "by "
+           "`validate`.\n\n" +
+           DescribeColumns(GetStepColumns()) +
            "\n## CSV of a sweep over sizes\n\nA row for each size; written by collective.\n\n" +
            DescribeColumns(GetCollectivePointColumns());
 }

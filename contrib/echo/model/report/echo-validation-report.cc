@@ -89,6 +89,29 @@ const ReportColumns<ValidationRow> COLUMNS{
      [](const ValidationRow& r) { return std::string(r.extrapolated ? "1" : "0"); }},
 };
 
+const ReportColumns<ValidationStep> STEP_COLUMNS{
+    {"models",
+     "text",
+     "fidelity, and whether kernels beside communication are slowed",
+     [](const ValidationStep& s) { return s.models; }},
+    {"step_us",
+     "us",
+     "length of the step as predicted",
+     [](const ValidationStep& s) { return Microseconds(s.step); }},
+    {"slowdown_us",
+     "us",
+     "mean over ranks: extra time of kernels beside communication",
+     [](const ValidationStep& s) { return Microseconds(s.slowdown); }},
+    {"measured_us",
+     "us",
+     "length of the step as measured; empty if not known",
+     [](const ValidationStep& s) { return TimeOrNothing(s.measured); }},
+    {"error_percent",
+     "%",
+     "predicted over measured less 1",
+     [](const ValidationStep& s) { return ErrorOrNothing(s.step, s.measured); }},
+};
+
 std::string ShownTime(Time time)
 {
     return time.IsZero() ? "-" : FormatTime(time);
@@ -145,7 +168,21 @@ void WriteError(JsonWriter& json, const ValidationError& error)
     json.Member("within10", error.within10).EndObject();
 }
 
-void WriteData(JsonWriter& json, const std::string& title, const std::vector<ValidationRow>& rows)
+void WriteSteps(JsonWriter& json, const std::vector<ValidationStep>& steps)
+{
+    json.Key("steps").BeginArray();
+    for (const auto& step : steps)
+    {
+        json.BeginObject().Member("models", step.models).Member("step", step.step);
+        json.Member("slowdown", step.slowdown).Member("measured", step.measured).EndObject();
+    }
+    json.EndArray();
+}
+
+void WriteData(JsonWriter& json,
+               const std::string& title,
+               const std::vector<ValidationRow>& rows,
+               const std::vector<ValidationStep>& steps)
 {
     json.BeginObject().Member("title", title).Key("errors").BeginObject();
     for (const Fidelity fidelity : {Fidelity::FLOW, Fidelity::ANALYTICAL})
@@ -153,7 +190,9 @@ void WriteData(JsonWriter& json, const std::string& title, const std::vector<Val
         json.Key(ToString(fidelity));
         WriteError(json, SummarizeErrors(rows, fidelity));
     }
-    json.EndObject().Key("rows").BeginArray();
+    json.EndObject();
+    WriteSteps(json, steps);
+    json.Key("rows").BeginArray();
     for (const auto& row : rows)
     {
         json.BeginObject().Member("operation", ToString(row.kind));
@@ -173,6 +212,30 @@ void WriteData(JsonWriter& json, const std::string& title, const std::vector<Val
 const ReportColumns<ValidationRow>& GetValidationColumns()
 {
     return COLUMNS;
+}
+
+const ReportColumns<ValidationStep>& GetStepColumns()
+{
+    return STEP_COLUMNS;
+}
+
+std::string FormatSteps(const std::vector<ValidationStep>& steps)
+{
+    TextTable table({{"the step", TextTable::LEFT},
+                     {"predicted", TextTable::RIGHT},
+                     {"slowdown of kernels", TextTable::RIGHT},
+                     {"measured", TextTable::RIGHT},
+                     {"error", TextTable::RIGHT}},
+                    0);
+    for (const auto& step : steps)
+    {
+        table.Add({step.models,
+                   ShownTime(step.step),
+                   ShownTime(step.slowdown),
+                   ShownTime(step.measured),
+                   ShownError(step.step, step.measured)});
+    }
+    return table.ToString();
 }
 
 double RelativeError(Time time, Time packet)
@@ -249,14 +312,15 @@ std::string FormatValidation(const std::vector<ValidationRow>& rows)
 
 void WriteValidationReport(const std::string& directory,
                            const std::string& title,
-                           const std::vector<ValidationRow>& rows)
+                           const std::vector<ValidationRow>& rows,
+                           const std::vector<ValidationStep>& steps)
 {
     OutputFolder folder(directory);
     HtmlPage page;
     page.title = title + " - validation - Echo";
     page.body = "validation.html";
     page.scripts = {"common.js", "validation.js"};
-    page.addData = [&](JsonWriter& json) { WriteData(json, title, rows); };
+    page.addData = [&](JsonWriter& json) { WriteData(json, title, rows, steps); };
     WriteHtmlPage(folder.Create("validation.html"), page);
     folder.Create("columns.md").Write(MakeColumnsDocument());
     OutputFile& table = folder.Create("validation.csv");
@@ -264,6 +328,12 @@ void WriteValidationReport(const std::string& directory,
     for (const auto& row : rows)
     {
         table.Write(CsvLine(COLUMNS, row));
+    }
+    OutputFile& stepTable = folder.Create("steps.csv");
+    stepTable.Write(CsvHeader(STEP_COLUMNS));
+    for (const auto& step : steps)
+    {
+        stepTable.Write(CsvLine(STEP_COLUMNS, step));
     }
     folder.Commit();
 }

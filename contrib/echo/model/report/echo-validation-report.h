@@ -35,6 +35,15 @@ struct ValidationRow
     bool extrapolated{false}; //!< the analytical estimate is outside the calibrated range
 };
 
+/** The whole step as one set of models predicts it. */
+struct ValidationStep
+{
+    std::string models; //!< what differs: fidelity and slowdown of kernels
+    Time step;          //!< its length
+    Time slowdown;      //!< mean over ranks: extra time of kernels beside communication
+    Time measured;      //!< on the machine; zero if the scenario does not say
+};
+
 /** How far one fidelity is from packets, over the rows that have both. */
 struct ValidationError
 {
@@ -56,15 +65,22 @@ const ReportColumns<ValidationRow>& GetValidationColumns();
 /** @return the rows and their errors as a table for a terminal, means and worst below */
 std::string FormatValidation(const std::vector<ValidationRow>& rows);
 
+/** @return the columns of steps.csv */
+const ReportColumns<ValidationStep>& GetStepColumns();
+
+/** @return predictions of the step as a table for a terminal, the measured step beside */
+std::string FormatSteps(const std::vector<ValidationStep>& steps);
+
 /**
- * Writes validation.csv, validation.html (analytical and flow against packet, errors by size) and
- * columns.md.
+ * Writes validation.csv, steps.csv, validation.html (analytical and flow against packet, errors by
+ * size, the step with slowdown on and off against the measured one) and columns.md.
  * @param title of the page: the scenario's name
  * @throws InputError if the folder cannot be made or written
  */
 void WriteValidationReport(const std::string& directory,
                            const std::string& title,
-                           const std::vector<ValidationRow>& rows);
+                           const std::vector<ValidationRow>& rows,
+                           const std::vector<ValidationStep>& steps = {});
 
 } // namespace echo
 } // namespace ns3

@@ -6,6 +6,7 @@
 #include "ns3/echo-compute-model.h"
 #include "ns3/echo-event-batcher.h"
 #include "ns3/echo-records.h"
+#include "ns3/echo-slowdown-model.h"
 #include "ns3/echo-workload-graph.h"
 #include "ns3/traced-callback.h"
 
@@ -41,6 +42,7 @@ struct JobContext
     Ptr<CollectiveBackend> backend;
     Ptr<ComputeModel> compute;
     Ptr<SlowdownModel> slowdown;                           //!< null: no slowdown
+    double communicationSlowdown{1};                       //!< of transfers beside kernels
     RecordSink* sink{nullptr};                             //!< null: none
     TracedCallback<const OperatorRecord&>* trace{nullptr}; //!< of the job
 

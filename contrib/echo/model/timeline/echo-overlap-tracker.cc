@@ -73,26 +73,22 @@ void OverlapTracker::EndCommunication(Time now, bool wasTransferring)
     --count;
 }
 
-StretchedWork::StretchedWork(Time now, Time alone, double factor, bool beside)
-    : m_since(now),
-      m_remaining(static_cast<double>(alone.GetTimeStep())),
-      m_factor(factor),
-      m_beside(beside)
+StretchedWork::StretchedWork(Time now, Time alone, double factor)
+    : m_since(now), m_remaining(static_cast<double>(alone.GetTimeStep())), m_factor(factor)
 {
 }
 
-void StretchedWork::Change(Time now, bool beside)
+void StretchedWork::Change(Time now, double factor)
 {
     const auto passed = static_cast<double>((now - m_since).GetTimeStep());
-    m_remaining = std::max(0.0, m_remaining - (m_beside ? passed / m_factor : passed));
+    m_remaining = std::max(0.0, m_remaining - passed / m_factor);
     m_since = now;
-    m_beside = beside;
+    m_factor = factor;
 }
 
 Time StretchedWork::GetEnd() const
 {
-    const double rest = m_beside ? m_remaining * m_factor : m_remaining;
-    return m_since + TimeStep(static_cast<uint64_t>(std::llround(rest)));
+    return m_since + TimeStep(static_cast<uint64_t>(std::llround(m_remaining * m_factor)));
 }
 
 } // namespace echo

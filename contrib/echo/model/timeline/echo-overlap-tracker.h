@@ -21,6 +21,8 @@ namespace echo
 class OverlapTracker
 {
   public:
+    /** Brings the sums up to date. */
+    void Advance(Time now);
     void BeginKernel(Time now);
     void EndKernel(Time now);
     /** The rank joined a communication. */
@@ -29,6 +31,11 @@ class OverlapTracker
     void BeginTransfer(Time now);
     /** @param wasTransferring whether BeginTransfer came for it */
     void EndCommunication(Time now, bool wasTransferring);
+
+    bool IsComputing() const
+    {
+        return m_kernels > 0;
+    }
 
     bool IsTransferring() const
     {
@@ -57,8 +64,6 @@ class OverlapTracker
     }
 
   private:
-    void Advance(Time now);
-
     uint32_t m_kernels{0};
     uint32_t m_transfers{0};
     uint32_t m_waits{0};
@@ -70,18 +75,24 @@ class OverlapTracker
 };
 
 /**
- * The rest of a kernel that progresses at full speed alone and at 1/factor beside a transfer.
- * Exact to the picosecond while the speed does not change.
+ * The rest of an operator that progresses at 1/factor of its speed, where the factor changes as
+ * what runs beside it does. Exact to the picosecond while the factor stays.
  */
 class StretchedWork
 {
   public:
     StretchedWork() = default;
-    /** @param alone the kernel's time when nothing else runs; @param factor of at least 1 */
-    StretchedWork(Time now, Time alone, double factor, bool beside);
+    /** @param alone its time when nothing else runs; @param factor of at least 1 */
+    StretchedWork(Time now, Time alone, double factor);
 
-    /** Counts the progress until now and goes on beside a transfer, or alone. */
-    void Change(Time now, bool beside);
+    /** Counts the progress until now and goes on at another factor. */
+    void Change(Time now, double factor);
+
+    double GetFactor() const
+    {
+        return m_factor;
+    }
+
     /** @return when it ends if nothing changes */
     Time GetEnd() const;
 
@@ -89,7 +100,6 @@ class StretchedWork
     Time m_since;          //!< of the last change
     double m_remaining{0}; //!< time steps that it would take alone, from m_since
     double m_factor{1};
-    bool m_beside{false};
 };
 
 } // namespace echo

@@ -7,6 +7,9 @@
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace ns3
 {
 namespace echo
@@ -184,13 +187,12 @@ bool RankExecutor::IssueTimed(uint32_t index, OperatorId id, const Operator& op)
     if (op.type != OperatorType::HOST)
     {
         m_overlap.BeginKernel(now);
-        const double factor = m_context.slowdown ? m_context.slowdown->GetFactor(op) : 1;
-        NS_ASSERT_MSG(factor >= 1, "a slowdown model gave a factor below 1");
-        if (factor > 1)
+        StretchHeld();
+        if (m_context.slowdown && op.type == OperatorType::COMPUTE)
         {
             stream.isStretchable = true;
             ++m_stretchable;
-            stream.work = StretchedWork(now, stream.alone, factor, m_overlap.IsTransferring());
+            stream.work = StretchedWork(now, stream.alone, GetFactor(op, stream.alone));
             duration = stream.work.GetEnd() - now;
         }
     }
@@ -244,9 +246,15 @@ void RankExecutor::OnTimedEnd(uint32_t index)
     const OperatorId id = m_program->GetStream(StreamId(index))[stream.cursor];
     const Operator& op = m_program->GetOperator(id);
     const Time now = Simulator::Now();
+    if (stream.isHeld)
+    {
+        FinishCommunication(index, stream.times);
+        return;
+    }
     if (op.type != OperatorType::HOST)
     {
         m_overlap.EndKernel(now);
+        StretchHeld();
         m_stretchable -= stream.isStretchable ? 1 : 0;
     }
     RecordTimed(index, id, op, now);
@@ -259,52 +267,138 @@ void RankExecutor::OnTransferBegin(uint32_t index)
 {
     Stream& stream = m_streams[index];
     NS_ASSERT(stream.state == StreamState::WAITING);
-    const bool wasTransferring = m_overlap.IsTransferring();
     stream.state = StreamState::TRANSFERRING;
     stream.started = Simulator::Now();
     m_overlap.BeginTransfer(stream.started);
-    if (!wasTransferring)
-    {
-        Stretch();
-    }
+    stream.computed = m_overlap.GetCompute();
+    Stretch();
 }
 
 void RankExecutor::OnCommunicationDone(uint32_t index, const CommunicationTimes& times)
 {
+    if (!Hold(index, times))
+    {
+        FinishCommunication(index, times);
+    }
+}
+
+/**
+ * Beside kernels a transfer made 1/communicationSlowdown of the progress that the network gave it;
+ * the rest follows now. The other members are not held up.
+ */
+bool RankExecutor::Hold(uint32_t index, const CommunicationTimes& times)
+{
+    Stream& stream = m_streams[index];
+    const double factor = m_context.communicationSlowdown;
+    if (factor == 1 || stream.state != StreamState::TRANSFERRING)
+    {
+        return false;
+    }
+    const Time now = Simulator::Now();
+    m_overlap.Advance(now);
+    const auto beside =
+        static_cast<double>((m_overlap.GetCompute() - stream.computed).GetTimeStep());
+    const Time rest = TimeStep(static_cast<uint64_t>(std::llround(beside * (1 - 1 / factor))));
+    if (rest.IsZero())
+    {
+        return false;
+    }
+    stream.isHeld = true;
+    stream.held = now;
+    stream.times = times;
+    stream.work = StretchedWork(now, rest, m_overlap.IsComputing() ? factor : 1);
+    stream.event = Create<StreamEvent>(*this, index);
+    stream.pending = Simulator::Schedule(stream.work.GetEnd() - now, stream.event);
+    ++m_held;
+    return true;
+}
+
+/** The first kernel has begun or the last has ended: held communications change their speed. */
+void RankExecutor::StretchHeld()
+{
+    for (uint32_t index = 0; m_held > 0 && index < m_streams.size(); ++index)
+    {
+        if (m_streams[index].isHeld)
+        {
+            Reschedule(index, m_overlap.IsComputing() ? m_context.communicationSlowdown : 1);
+        }
+    }
+}
+
+void RankExecutor::FinishCommunication(uint32_t index, const CommunicationTimes& times)
+{
     Stream& stream = m_streams[index];
     const Time now = Simulator::Now();
-    const bool wasTransferring = m_overlap.IsTransferring();
-    m_overlap.EndCommunication(now, stream.state == StreamState::TRANSFERRING);
-    if (wasTransferring && !m_overlap.IsTransferring())
+    const bool wasTransferring = stream.state == StreamState::TRANSFERRING;
+    m_overlap.EndCommunication(now, wasTransferring);
+    if (wasTransferring)
     {
+        stream.state = StreamState::BLOCKED; // it slows nothing any more
         Stretch();
     }
     RecordCommunication(index, times, now);
+    m_held -= stream.isHeld ? 1 : 0;
+    stream.isHeld = false;
     Complete(index, now);
     Push(index);
     RunPushed();
 }
 
-/** The rank's first transfer has begun or its last has ended: kernels change their speed. */
+double RankExecutor::GetFactor(const Operator& op, Time alone) const
+{
+    double factor = 1;
+    if (!m_overlap.IsTransferring())
+    {
+        return factor;
+    }
+    for (uint32_t index = 0; index < m_streams.size(); ++index)
+    {
+        const Stream& stream = m_streams[index];
+        if (stream.state == StreamState::TRANSFERRING)
+        {
+            const Operator& communication =
+                m_program->GetOperator(m_program->GetStream(StreamId(index))[stream.cursor]);
+            const double one = m_context.slowdown->GetFactor(*m_program, op, alone, communication);
+            NS_ASSERT_MSG(one >= 1, "a slowdown model gave a factor below 1");
+            factor = std::max(factor, one);
+        }
+    }
+    return factor;
+}
+
+/** A transfer of the rank has begun or ended: kernels change their speed. */
 void RankExecutor::Stretch()
 {
     if (m_stretchable == 0)
     {
         return;
     }
-    const Time now = Simulator::Now();
     for (uint32_t index = 0; index < m_streams.size(); ++index)
     {
-        Stream& stream = m_streams[index];
-        if (stream.state == StreamState::RUNNING && stream.isStretchable)
+        const Stream& stream = m_streams[index];
+        if (stream.state != StreamState::RUNNING || !stream.isStretchable)
         {
-            stream.work.Change(now, m_overlap.IsTransferring());
-            // A removed event cannot be scheduled again.
-            Simulator::Remove(stream.pending);
-            stream.event = Create<StreamEvent>(*this, index);
-            stream.pending = Simulator::Schedule(stream.work.GetEnd() - now, stream.event);
+            continue;
         }
+        const Operator& op =
+            m_program->GetOperator(m_program->GetStream(StreamId(index))[stream.cursor]);
+        Reschedule(index, GetFactor(op, stream.alone));
     }
+}
+
+void RankExecutor::Reschedule(uint32_t index, double factor)
+{
+    Stream& stream = m_streams[index];
+    if (factor == stream.work.GetFactor())
+    {
+        return;
+    }
+    const Time now = Simulator::Now();
+    stream.work.Change(now, factor);
+    // A removed event cannot be scheduled again.
+    Simulator::Remove(stream.pending);
+    stream.event = Create<StreamEvent>(*this, index);
+    stream.pending = Simulator::Schedule(stream.work.GetEnd() - now, stream.event);
 }
 
 void RankExecutor::Complete(uint32_t index, Time now)
@@ -332,65 +426,6 @@ void RankExecutor::Complete(uint32_t index, Time now)
             link = &waiter.nextWaiter;
         }
     }
-}
-
-void RankExecutor::RecordTimed(uint32_t index, OperatorId id, const Operator& op, Time end)
-{
-    const Stream& stream = m_streams[index];
-    const Time extra = end - stream.start - stream.alone;
-    m_slowdown += extra;
-    if (!m_context.IsRecording())
-    {
-        return;
-    }
-    OperatorRecord& record = m_context.record;
-    record.rank = m_rank;
-    record.stream = StreamId(index);
-    record.op = id;
-    record.activity = op.type == OperatorType::COMPUTE ? ActivityKind::COMPUTE
-                      : op.type == OperatorType::COPY  ? ActivityKind::COPY
-                                                       : ActivityKind::HOST;
-    m_context.SetName(m_program->GetName(op));
-    record.replicas = m_folded ? m_folded->replicas : 1;
-    record.ready = stream.start;
-    record.start = stream.start;
-    record.end = end;
-    record.slowdown = extra;
-    record.collective = CollectiveId();
-    record.group = GroupKind::OTHER;
-    record.bytes = 0;
-    m_context.Emit();
-}
-
-void RankExecutor::RecordCommunication(uint32_t index, const CommunicationTimes& times, Time end)
-{
-    if (!m_context.IsRecording())
-    {
-        return;
-    }
-    const Stream& stream = m_streams[index];
-    const OperatorId id = m_program->GetStream(StreamId(index))[stream.cursor];
-    const Operator& op = m_program->GetOperator(id);
-    const CommunicationDescription& description = m_program->GetCommunication(op);
-    OperatorRecord& record = m_context.record;
-    record.rank = m_rank;
-    record.stream = StreamId(index);
-    record.op = id;
-    record.activity = ActivityKind::COMMUNICATION;
-    m_context.SetName(m_program->GetName(op));
-    record.replicas = m_folded ? m_folded->replicas : 1;
-    record.ready = stream.start;
-    record.start = times.start;
-    record.end = end;
-    record.slowdown = Time();
-    record.collective = times.collective;
-    record.group = m_context.workload->GetGroup(m_rank, description.groupSlot)->GetKind();
-    record.bytes = description.spec.bytes;
-    for (const auto& element : description.elements)
-    {
-        record.bytes += element.bytes;
-    }
-    m_context.Emit();
 }
 
 } // namespace echo

@@ -132,13 +132,17 @@ class RankExecutor
         uint32_t nextWaiter{NONE};  //!< of the list that this one is in
         uint32_t awaited{0}; //!< position that the head waits for in the stream that lists it
         StreamState state{StreamState::BLOCKED};
-        bool isStretchable{false}; //!< kernel: its factor is above 1
+        bool isStretchable{false}; //!< a kernel that a slowdown model may slow
         Time start;                //!< of the head
         Time started;              //!< communication: begin of the transfer
         Time alone;                //!< kernel: its time without slowdown
-        StretchedWork work;        //!< of a stretchable kernel
+        StretchedWork work;        //!< of a stretchable kernel or a held communication
         Ptr<EventImpl> event;      //!< reused from operator to operator
-        EventId pending;           //!< of a stretchable kernel
+        EventId pending;           //!< of a stretchable kernel or a held communication
+        Time computed;             //!< communication: the rank's compute time at its begin
+        bool isHeld{false};        //!< communication: over on the network, not for this rank
+        Time held;                 //!< since when
+        CommunicationTimes times;  //!< of a held communication
     };
 
     void Begin();
@@ -152,7 +156,14 @@ class RankExecutor
     void IssueCommunication(uint32_t stream, OperatorId id, const Operator& op);
     void OnTransferBegin(uint32_t stream);
     void OnCommunicationDone(uint32_t stream, const CommunicationTimes& times);
+    /** @return the largest factor that a running transfer puts on a kernel; 1 if none runs */
+    double GetFactor(const Operator& op, Time alone) const;
     void Stretch();
+    void Reschedule(uint32_t stream, double factor);
+    /** @return whether kernels beside a communication make it last longer than on the network */
+    bool Hold(uint32_t stream, const CommunicationTimes& times);
+    void StretchHeld();
+    void FinishCommunication(uint32_t stream, const CommunicationTimes& times);
     void Complete(uint32_t stream, Time now);
     void RecordTimed(uint32_t stream, OperatorId id, const Operator& op, Time end);
     void RecordCommunication(uint32_t stream, const CommunicationTimes& times, Time end);
@@ -164,7 +175,8 @@ class RankExecutor
     const std::vector<Time>* m_durations{nullptr}; //!< by operator; null: the model is asked
     std::vector<Stream> m_streams;
     uint32_t m_unfinishedStreams{0};
-    uint32_t m_stretchable{0}; //!< running kernels whose factor is above 1
+    uint32_t m_held{0};        //!< communications that kernels make last longer
+    uint32_t m_stretchable{0}; //!< running kernels that a slowdown model may slow
     bool m_hasStarted{false};
     Time m_firstStart;
     Time m_lastEnd;

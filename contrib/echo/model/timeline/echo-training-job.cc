@@ -8,6 +8,7 @@
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
+#include "ns3/double.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 
@@ -87,6 +88,12 @@ TypeId TrainingJob::GetTypeId()
                           BooleanValue(true),
                           MakeBooleanAccessor(&TrainingJob::m_folding),
                           MakeBooleanChecker())
+            .AddAttribute("CommunicationSlowdown",
+                          "Factor on a communication's time while kernels run beside it on the "
+                          "rank; 1: none. The other members are not held up.",
+                          DoubleValue(1),
+                          MakeDoubleAccessor(&TrainingJob::m_communicationSlowdown),
+                          MakeDoubleChecker<double>(1, 1000))
             .AddTraceSource("OperatorDone",
                             "An operator (markers excepted) is done.",
                             MakeTraceSourceAccessor(&TrainingJob::m_operatorDone),
@@ -112,6 +119,7 @@ void TrainingJob::Prepare(WorkloadGraphPtr workload,
     context.backend = backend;
     context.compute = compute;
     context.slowdown = slowdown;
+    context.communicationSlowdown = m_communicationSlowdown;
     context.sink = sink;
     context.trace = &m_operatorDone;
     context.done = 0;

@@ -5,6 +5,7 @@
 #include "ns3/echo-collective-backend.h"
 #include "ns3/echo-compute-model.h"
 #include "ns3/echo-records.h"
+#include "ns3/echo-slowdown-model.h"
 #include "ns3/echo-workload-graph.h"
 #include "ns3/nstime.h"
 #include "ns3/object.h"
@@ -79,6 +80,7 @@ class TrainingJob : public Object
     std::unique_ptr<Impl> m_impl;
     bool m_folding{true};                                 //!< attribute Folding
     Time m_stallTime;                                     //!< attribute StallTime
+    double m_communicationSlowdown{1};                    //!< attribute CommunicationSlowdown
     TracedCallback<const OperatorRecord&> m_operatorDone; //!< trace source "OperatorDone"
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-workload-builder.h"
 
+#include "ns3/echo-name-table.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -87,7 +89,22 @@ bool SumsTo(const std::vector<uint64_t>& row, uint64_t bytes)
     return bytes == 0;
 }
 
+const NameTable<OperatorPart> PARTS{{OperatorPart::NONE, "none"},
+                                    {OperatorPart::FORWARD, "forward"},
+                                    {OperatorPart::BACKWARD, "backward"},
+                                    {OperatorPart::END, "end"}};
+
 } // namespace
+
+const char* ToString(OperatorPart part)
+{
+    return NameOf(PARTS, part);
+}
+
+OperatorPart ParseOperatorPart(const std::string& text)
+{
+    return ValueOf(PARTS, text);
+}
 
 ExecutionGraphBuilder::ExecutionGraphBuilder(std::string source)
 {
@@ -298,6 +315,17 @@ void ExecutionGraphBuilder::SetKernel(OperatorId op,
     changed.kernel = kernel;
     changed.precision = precision;
     changed.shape = shape;
+}
+
+void ExecutionGraphBuilder::SetPart(OperatorId op, OperatorPart part)
+{
+    m_graph.m_operators.at(op.Get()).part = part;
+}
+
+void ExecutionGraphBuilder::SetCounters(OperatorId op, const KernelCounters& counters)
+{
+    m_graph.m_counters.push_back(counters);
+    m_graph.m_operators.at(op.Get()).counters = static_cast<uint32_t>(m_graph.m_counters.size());
 }
 
 ExecutionGraphPtr ExecutionGraphBuilder::Build()

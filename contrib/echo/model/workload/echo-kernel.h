@@ -2,7 +2,10 @@
 #ifndef ECHO_KERNEL_H
 #define ECHO_KERNEL_H
 
+#include <cmath>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace ns3
 {
@@ -39,6 +42,41 @@ struct KernelShape
 };
 
 const char* ToString(KernelKind kind);
+
+/**
+ * @return what sort of kernel a CUDA kernel's name says it is (cuBLAS, CUTLASS, flash attention,
+ *         PyTorch's own); OTHER if it says nothing
+ */
+KernelKind ClassifyKernel(const std::string& name);
+
+/**
+ * What a profiler measured of a kernel alone, as Nsight Compute's sections SpeedOfLight, Occupancy
+ * and MemoryWorkloadAnalysis name it. Percent; not a number where unknown.
+ */
+struct KernelCounters
+{
+    double computeThroughput{NAN}; //!< of the multiprocessors' peak
+    double memoryThroughput{NAN};  //!< of the busiest memory unit's peak
+    double dramThroughput{NAN};    //!< of DRAM's peak
+    double achievedOccupancy{NAN}; //!< of the multiprocessors' warps, as measured
+    double maximumOccupancy{NAN};  //!< the same, as the kernel's resources allow
+    double l1HitRate{NAN};
+    double l2HitRate{NAN};
+    /// Place in its pass: 0 the first kernel, 1 the last. It stands for what goes on beside the
+    /// kernel (bucket in flight, clock) where nothing better is recorded.
+    double position{NAN};
+};
+
+/** A member of KernelCounters and its name in files. */
+struct KernelCounterField
+{
+    const char* name;
+    double KernelCounters::*value;
+    double maximum; //!< largest value that makes sense (hit rates of 100 % round above it)
+};
+
+/** @return all members, in the order of features */
+const std::vector<KernelCounterField>& GetKernelCounterFields();
 
 } // namespace echo
 } // namespace ns3

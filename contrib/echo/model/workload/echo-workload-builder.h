@@ -69,6 +69,11 @@ class ExecutionGraphBuilder
                    DataType precision,
                    const KernelShape& shape = KernelShape());
 
+    /** Says which part of a step of one micro-batch an operator is. */
+    void SetPart(OperatorId op, OperatorPart part);
+    /** Says what a profiler counted of a COMPUTE operator. */
+    void SetCounters(OperatorId op, const KernelCounters& counters);
+
     /**
      * Checks and seals: dependencies exist, no cycle over dependencies and stream order (the
      * message prints the smallest cycle found, by names and lines), group slots exist. The builder

@@ -30,10 +30,24 @@ enum class OperatorType : uint8_t
     MARKER,         //!< takes no time; joins dependencies
 };
 
+/** Which part of a step of one micro-batch an operator is, for steps of many to be composed of. */
+enum class OperatorPart : uint8_t
+{
+    NONE,     //!< not said
+    FORWARD,  //!< a stage's forward pass, what it receives and sends included
+    BACKWARD, //!< its backward pass
+    END,      //!< after all passes: gradients, optimizer
+};
+
+const char* ToString(OperatorPart part);
+/** @throws InputError that lists the names */
+OperatorPart ParseOperatorPart(const std::string& text);
+
 /** One node of a rank's execution graph; no behaviour. */
 struct Operator
 {
     OperatorType type{OperatorType::COMPUTE};
+    OperatorPart part{OperatorPart::NONE};
     KernelKind kernel{KernelKind::OTHER}; //!< COMPUTE
     DataType precision{DataType::FP32};   //!< COMPUTE with flops: of the multiplications
     KernelShape shape;                    //!< COMPUTE: what is multiplied, if known
@@ -43,6 +57,7 @@ struct Operator
     double flops{0};           //!< COMPUTE: floating-point operations, 0 if unknown
     double memoryBytes{0};     //!< COMPUTE, COPY: bytes read and written, 0 if unknown
     uint32_t communication{0}; //!< COLLECTIVE, POINT_TO_POINT: index of its description
+    uint32_t counters{0};      //!< COMPUTE: 1 + index of its counters; 0 if it has none
     uint32_t firstDependency{0};
     uint32_t dependencyCount{
         0};           //!< operators of other streams that must be done first; one a stream
@@ -117,6 +132,18 @@ class ExecutionGraph
         return m_communications[op.communication];
     }
 
+    /** @return what a profiler counted of a kernel; null if nothing */
+    const KernelCounters* GetCounters(const Operator& op) const
+    {
+        return op.counters == 0 ? nullptr : &m_counters[op.counters - 1];
+    }
+
+    /** @return index of an operator of this graph */
+    OperatorId GetId(const Operator& op) const
+    {
+        return OperatorId(static_cast<uint32_t>(&op - m_operators.data()));
+    }
+
     const std::string& GetName(const Operator& op) const
     {
         return m_names[op.name];
@@ -169,6 +196,7 @@ class ExecutionGraph
     std::vector<uint32_t> m_positions;
     std::vector<OperatorId> m_dependencies;
     std::vector<CommunicationDescription> m_communications;
+    std::vector<KernelCounters> m_counters;
     std::vector<std::string> m_names;
     std::vector<SlotNeeds> m_slotNeeds;
     uint32_t m_groupSlots{0};

@@ -105,7 +105,37 @@
     ], rows);
   };
 
+  const stepError = (s) => (s.measured ? s.step / s.measured - 1 : NaN);
+
+  const addSteps = () => {
+    const steps = data.steps;
+    byId('steps').hidden = false;
+    Echo.fillTable(byId('steps-table'), [
+      { title: 'Models', left: true, value: (s) => s.models },
+      { title: 'Predicted', value: (s) => s.step, text: (s) => formatTime(s.step) },
+      { title: 'Slowdown of kernels', value: (s) => s.slowdown, text: (s) => (s.slowdown ? formatTime(s.slowdown) : '\u2013') },
+      { title: 'Measured', value: (s) => s.measured, text: (s) => (s.measured ? formatTime(s.measured) : '\u2013') },
+      { title: 'Error', value: (s) => Math.abs(stepError(s)) || 0, text: (s) => signed(stepError(s)) },
+    ], steps);
+    Echo.addChart(() => {
+      const canvas = byId('steps-chart').querySelector('canvas');
+      const bars = steps.map((s) => [s.models, s.step, 'compute']);
+      if (steps[0].measured) bars.unshift(['measured', steps[0].measured, 'muted']);
+      Echo.countMarks(canvas, bars.length);
+      return new Chart(canvas, {
+        type: 'bar',
+        data: { labels: bars.map((b) => b[0]), datasets: [{ data: bars.map((b) => b[1]), backgroundColor: bars.map((b) => fade(b[2], 0.75)) }] },
+        options: {
+          indexAxis: 'y',
+          plugins: { legend: { display: false }, tooltip: { callbacks: { label: (item) => formatTime(item.raw) }, displayColors: false } },
+          scales: { x: { beginAtZero: true, ticks: { callback: (x) => formatTime(x), maxRotation: 0 } } },
+        },
+      });
+    });
+  };
+
   addHead();
+  if (data.steps.length > 0) addSteps();
   if (FIDELITIES.some(([f]) => data.errors[f].rows > 0)) {
     addScatter();
     addErrors();

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "error-message.h"
+
+#include "ns3/echo-graph-reader.h"
+#include "ns3/echo-pipeline-composer.h"
+#include "ns3/echo-workload-builder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <map>
+
+using namespace ns3;
+using namespace ns3::echo;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace
+{
+
+const std::string EXAMPLES = ECHO_SOURCE_DIR "/calibration/tracer/examples/";
+
+/** What a stage of a made-up trace does. */
+struct StageTrace
+{
+    uint32_t place;
+    uint32_t count;
+    OperatorPart messages{OperatorPart::FORWARD};
+    uint32_t peer{0xffffffff}; //!< instead of the next stage
+};
+
+/** One micro-batch: receive, F, send; receive, B, send; an all-reduce. 100 B forward, 50 B back. */
+ExecutionGraphPtr Trace(const StageTrace& stage)
+{
+    ExecutionGraphBuilder builder("trace");
+    const uint32_t slot = builder.AddGroupSlot();
+    const StreamId main = builder.GetStream("compute");
+    const StreamId side = builder.GetStream("p2p");
+    const auto message = [&](OperatorPart part, bool isSend, uint32_t peer, uint64_t bytes) {
+        const OperatorId id =
+            builder.AddPointToPoint(side, "message", slot, {{isSend, peer, bytes, 0}});
+        builder.SetPart(id, part);
+    };
+    const auto kernel = [&](OperatorPart part, const std::string& name) {
+        builder.SetPart(builder.AddCompute(main, name, MicroSeconds(10)), part);
+    };
+    const bool hasNext = stage.place + 1 < stage.count;
+    const uint32_t next = stage.peer == 0xffffffff ? stage.place + 1 : stage.peer;
+    if (stage.place > 0)
+    {
+        message(OperatorPart::FORWARD, false, stage.place - 1, 100);
+    }
+    kernel(OperatorPart::FORWARD, "F");
+    if (hasNext)
+    {
+        message(stage.messages, true, next, 100);
+        message(OperatorPart::BACKWARD, false, next, 50);
+    }
+    kernel(OperatorPart::BACKWARD, "B");
+    if (stage.place > 0)
+    {
+        message(OperatorPart::BACKWARD, true, stage.place - 1, 50);
+    }
+    CollectiveSpec spec;
+    spec.bytes = 8;
+    builder.SetPart(builder.AddCollective(builder.GetStream("dp"), "sum", slot, spec),
+                    OperatorPart::END);
+    kernel(OperatorPart::END, "optimizer");
+    return builder.Build();
+}
+
+WorkloadGraphPtr Pipeline(uint32_t stages)
+{
+    WorkloadBuilder builder(stages);
+    std::vector<RankId> ranks;
+    for (uint32_t i = 0; i < stages; ++i)
+    {
+        ranks.emplace_back(i);
+    }
+    const CommGroupPtr group = builder.AddGroup(GroupKind::PIPELINE, "pp", ranks);
+    for (uint32_t i = 0; i < stages; ++i)
+    {
+        builder.SetProgram(RankId(i), Trace({i, stages}), {group});
+    }
+    return builder.Build();
+}
+
+/** @return names of kernels and messages ("100>1" is a send of 100 B to place 1), in stream order
+ */
+std::vector<std::string> Sequence(const ExecutionGraph& program, const std::string& stream)
+{
+    std::vector<std::string> names;
+    for (uint32_t i = 0; i < program.GetStreamCount(); ++i)
+    {
+        if (program.GetStreamName(StreamId(i)) != stream)
+        {
+            continue;
+        }
+        for (const OperatorId id : program.GetStream(StreamId(i)))
+        {
+            const Operator& op = program.GetOperator(id);
+            std::string text = op.type == OperatorType::MARKER ? "" : program.GetName(op);
+            if (op.type == OperatorType::POINT_TO_POINT)
+            {
+                text.clear();
+                for (const auto& element : program.GetCommunication(op).elements)
+                {
+                    text += std::to_string(element.bytes) + (element.isSend ? ">" : "<") +
+                            std::to_string(element.peerIndex) + " ";
+                }
+                text.pop_back();
+            }
+            if (!text.empty())
+            {
+                names.push_back(text);
+            }
+        }
+    }
+    return names;
+}
+
+// 1F1B of the middle of three stages: one forward ahead; in the steady part a send and the receive
+// of the next pass are one batch.
+TEST(PipelineComposer, PutsPassesAndMessagesInTheScheduleSOrder)
+{
+    const auto composed = ComposePipeline(*Pipeline(3), OneForwardOneBackwardSchedule(), 3);
+    EXPECT_THAT(Sequence(*composed->GetProgram(RankId(1)), "compute"),
+                ElementsAre("F", "F", "B", "F", "B", "B", "optimizer"));
+    EXPECT_THAT(Sequence(*composed->GetProgram(RankId(1)), "stages"),
+                ElementsAre("100<0",
+                            "100>2",
+                            "100<0",
+                            "100>2 50<2",
+                            "50>0 100<0",
+                            "100>2 50<2",
+                            "50>0",
+                            "50<2",
+                            "50>0"));
+    EXPECT_THAT(Sequence(*composed->GetProgram(RankId(2)), "compute"),
+                ElementsAre("F", "B", "F", "B", "F", "B", "optimizer"));
+    EXPECT_THAT(Sequence(*composed->GetProgram(RankId(0)), "dp"), ElementsAre("sum"));
+    const auto gpipe = ComposePipeline(*Pipeline(3), GpipeSchedule(), 2);
+    EXPECT_THAT(Sequence(*gpipe->GetProgram(RankId(1)), "compute"),
+                ElementsAre("F", "F", "B", "B", "optimizer"));
+}
+
+TEST(PipelineComposer, OneStageHasNoMessages)
+{
+    const auto composed = ComposePipeline(*Pipeline(1), OneForwardOneBackwardSchedule(), 2);
+    EXPECT_THAT(Sequence(*composed->GetProgram(RankId(0)), "compute"),
+                ElementsAre("F", "B", "F", "B", "optimizer"));
+    EXPECT_THAT(Sequence(*composed->GetProgram(RankId(0)), "stages"), ElementsAre());
+}
+
+TEST(PipelineComposer, RefusesWhatItCannotMatch)
+{
+    const auto compose = [](const StageTrace& trace) {
+        WorkloadBuilder builder(3);
+        const std::vector<RankId> ranks{RankId(0), RankId(1), RankId(2)};
+        const CommGroupPtr group = builder.AddGroup(GroupKind::PIPELINE, "pp", ranks);
+        for (uint32_t i = 0; i < 3; ++i)
+        {
+            builder.SetProgram(RankId(i), Trace(i == 0 ? trace : StageTrace{i, 3}), {group});
+        }
+        return MessageOf([&] { ComposePipeline(*builder.Build(), GpipeSchedule(), 1); });
+    };
+    EXPECT_THAT(compose({0, 3, OperatorPart::NONE}),
+                HasSubstr("'message': found no part, expected forward, backward or end"));
+    EXPECT_THAT(compose({0, 3, OperatorPart::FORWARD, 2}),
+                HasSubstr("a message with place 2 of pp at place 0, expected the next stage"));
+    EXPECT_THAT(compose({0, 3, OperatorPart::END}), HasSubstr("after the backward pass"));
+}
+
+/** How often each communication occurs in a rank's program, by what it asks of whom. */
+std::map<std::string, uint32_t> Count(const WorkloadGraph& workload, RankId rank)
+{
+    std::map<std::string, uint32_t> count;
+    const ExecutionGraph& program = *workload.GetProgram(rank);
+    for (const Operator& op : program.GetOperators())
+    {
+        if (op.type != OperatorType::COLLECTIVE && op.type != OperatorType::POINT_TO_POINT)
+        {
+            continue;
+        }
+        const CommunicationDescription& asked = program.GetCommunication(op);
+        const auto& ranks = workload.GetGroup(rank, asked.groupSlot)->GetRanks();
+        for (const auto& element : asked.elements)
+        {
+            ++count[(element.isSend ? "to " : "from ") +
+                    std::to_string(ranks[element.peerIndex].Get()) + " " +
+                    std::to_string(element.bytes)];
+        }
+        if (asked.elements.empty())
+        {
+            ++count[std::string(ToString(asked.spec.kind)) + " " +
+                    std::to_string(ranks.front().Get()) + " " + std::to_string(asked.spec.bytes)];
+        }
+    }
+    return count;
+}
+
+// The example traced with one micro-batch, composed to four, communicates what the example traced
+// with four does (and that is what the real job does).
+TEST(PipelineComposer, FourTimesOneMicroBatchIsTheTraceOfFour)
+{
+    const auto one = ReadExecutionGraphs(EXAMPLES + "gpt-tp2-pp2-dp2-one-micro-batch");
+    const auto four = ReadExecutionGraphs(EXAMPLES + "gpt-tp2-pp2-dp2");
+    const auto composed = ComposePipeline(*one, OneForwardOneBackwardSchedule(), 4);
+    ASSERT_EQ(composed->GetRankCount(), 8u);
+    for (uint32_t rank = 0; rank < 8; ++rank)
+    {
+        EXPECT_EQ(Count(*composed, RankId(rank)), Count(*four, RankId(rank))) << "rank " << rank;
+    }
+    // Equal ranks still share their program.
+    EXPECT_EQ(composed->GetProgram(RankId(0)), composed->GetProgram(RankId(3)));
+}
+
+} // namespace
