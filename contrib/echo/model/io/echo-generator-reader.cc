@@ -349,8 +349,11 @@ TrainingPlan ReadBlock(const YamlNode& node, uint32_t ranks)
 
 Ptr<PipelineSchedule> ReadPipelineSchedule(const YamlNode& node)
 {
-    return node.Has("schedule") ? ReadSchedule(node.Get("schedule"))
-                                : CreateObject<OneForwardOneBackwardSchedule>();
+    if (node.Has("schedule"))
+    {
+        return ReadSchedule(node.Get("schedule"));
+    }
+    return CreateObject<OneForwardOneBackwardSchedule>();
 }
 
 TrainingPlan ReadTrainingPlan(const YamlNode& node, uint32_t ranks)
