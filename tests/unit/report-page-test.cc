@@ -96,7 +96,9 @@ TEST(TimelineSamplerTest, KeepsEveryOperatorWhileTheyFit)
 {
     TimelineSampler sampler({}, 10);
     sampler.OnOperator(Kernel(5, 10, "a"));
-    sampler.OnOperator(Kernel(10, 30, "b"));
+    OperatorRecord slowed = Kernel(10, 30, "b");
+    slowed.slowdown = MicroSeconds(4);
+    sampler.OnOperator(slowed);
     OperatorRecord send = Kernel(60, 70, "send");
     send.activity = ActivityKind::COMMUNICATION;
     send.group = GroupKind::PIPELINE;
@@ -112,7 +114,7 @@ TEST(TimelineSamplerTest, KeepsEveryOperatorWhileTheyFit)
     ASSERT_EQ(kernels.size(), 2u);
     EXPECT_EQ(kernels[0].start, 5);
     EXPECT_EQ(kernels[1].end, 30);
-    EXPECT_EQ(kernels[1].name, "b");
+    EXPECT_EQ(kernels[1].name, "b (slowed by overlap)");
     EXPECT_EQ(timeline["lanes"][1]["kind"], "pp");
     EXPECT_EQ(BlocksOf(timeline, 1)[0].start, 60);
     EXPECT_EQ(timeline["lanes"][2]["waiting"], true);

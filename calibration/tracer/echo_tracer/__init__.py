@@ -16,7 +16,11 @@ def step():
 
 
 _session = None
-if os.environ.get("ECHO_TRACER_ROLE"):
+
+
+def begin():
+    """Makes this process the rank that the environment says; by the tracer's own programs."""
+    global _session
     from . import session
 
     _session = session.begin(os.environ)

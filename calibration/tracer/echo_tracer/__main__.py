@@ -7,13 +7,16 @@ import os
 import resource
 import runpy
 import shutil
+import signal
 import socket
-import subprocess
 import sys
 import tempfile
 import time
+import traceback
 
-from . import program, published
+import echo_tracer
+
+from . import program
 
 
 def _parse():
@@ -39,41 +42,34 @@ def _parse():
     command.add_argument("observed")
     command.add_argument("--tolerance", type=float, default=None,
                          help="largest relative difference of a rank's compute time")
-    command = commands.add_parser("convert", help="a graph that the paper's authors publish")
-    command.add_argument("graph", help="JSON, plain or gzipped")
-    command.add_argument("--profile", default="", help="times of its operators, JSON: name -> ms")
-    command.add_argument("--ranks", type=int, required=True, help="data-parallel ranks")
-    command.add_argument("--out", required=True, help="folder to write")
-    command = commands.add_parser("as-rank")
-    command.add_argument("script")
-    command.add_argument("arguments", nargs=argparse.REMAINDER)
     return parser.parse_args()
 
 
-def run_as_rank(options):
+def _run_as_rank(options):
     """The process that is a rank: runs the script until enough of it is recorded."""
-    sys.argv = [options.script] + options.arguments
-    sys.path.insert(0, os.path.dirname(os.path.abspath(options.script)))
-    limit = float(os.environ.get("ECHO_TRACER_MEMORY", "0"))
-    from . import session
     import torch
 
+    from . import session
+
+    sys.argv = [options.script] + options.arguments
+    sys.path.insert(0, os.path.dirname(os.path.abspath(options.script)))
+    limit = float(os.environ["ECHO_TRACER_MEMORY"])
     if limit > 0:
-        used = int(open("/proc/self/statm", encoding="ascii").read().split()[0]) * 4096
-        size = used + int(limit * 2**30)
+        with open("/proc/self/statm", encoding="ascii") as file:
+            size = int(file.read().split()[0]) * 4096 + int(limit * 2**30)
         resource.setrlimit(resource.RLIMIT_AS, (size, size))
     kinds = (MemoryError, getattr(torch.cuda, "OutOfMemoryError", MemoryError))
     try:
+        echo_tracer.begin()
         runpy.run_path(options.script, run_name="__main__")
     except session.TraceDone:
-        sys.stdout.flush()
-        os._exit(0)  # threads of process groups may still wait for each other
+        return
     except (RuntimeError, MemoryError) as error:
         text = str(error)
         if isinstance(error, kinds) or "out of memory" in text or "can't allocate memory" in text:
             session.report_out_of_memory(os.environ["ECHO_TRACER_OUT"],
                                          int(os.environ["RANK"]), text or "MemoryError")
-            os._exit(0)
+            return
         raise
     raise SystemExit("echo_tracer: the script ended before enough steps; it needs "
                      "echo_tracer.step() after each, and at least "
@@ -81,31 +77,58 @@ def run_as_rank(options):
 
 
 def _start(options, role, rank, folder, repeats, port=0):
+    """Forks a rank. This process has loaded PyTorch, but started none of its threads or devices."""
     path = os.path.join(folder, f"{role}-{rank}.json")
-    environment = dict(os.environ, ECHO_TRACER_ROLE=role, ECHO_TRACER_OUT=path, RANK=str(rank),
-                       WORLD_SIZE=str(options.world), MASTER_ADDR="127.0.0.1",
-                       MASTER_PORT=str(port), ECHO_TRACER_WARMUP=str(options.warmup),
-                       LOCAL_RANK=str(rank % options.ranks_per_host),
-                       LOCAL_WORLD_SIZE=str(min(options.world, options.ranks_per_host)),
-                       ECHO_TRACER_REPEATS=str(repeats),
-                       ECHO_TRACER_MEMORY=str(getattr(options, "memory_limit", 0)))
-    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    environment["PYTHONPATH"] = os.pathsep.join(
-        filter(None, [here, os.environ.get("PYTHONPATH")]))
-    process = subprocess.Popen([sys.executable, "-m", "echo_tracer", "as-rank", options.script]
-                               + options.arguments, env=environment, stdout=subprocess.DEVNULL)
-    return process, path
+    sys.stdout.flush()
+    process = os.fork()
+    if process != 0:
+        return process, path
+    code = 1
+    try:
+        os.environ.update(ECHO_TRACER_ROLE=role, ECHO_TRACER_OUT=path, RANK=str(rank),
+                          WORLD_SIZE=str(options.world), MASTER_ADDR="127.0.0.1",
+                          MASTER_PORT=str(port), ECHO_TRACER_WARMUP=str(options.warmup),
+                          LOCAL_RANK=str(rank % options.ranks_per_host),
+                          LOCAL_WORLD_SIZE=str(min(options.world, options.ranks_per_host)),
+                          ECHO_TRACER_REPEATS=str(repeats),
+                          ECHO_TRACER_MEMORY=str(getattr(options, "memory_limit", 0)))
+        with open(os.devnull, "w", encoding="ascii") as nothing:
+            os.dup2(nothing.fileno(), 1)
+        _run_as_rank(options)
+        code = 0
+    except SystemExit as end:
+        print(end.code, file=sys.stderr)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(code)  # threads of process groups may still wait for each other
 
 
-def _finish(process, path, rank):
-    if process.wait() != 0 or not os.path.exists(path):
-        raise SystemExit(f"echo_tracer: the script failed as rank {rank} (its messages are above)")
-    with open(path, encoding="ascii") as file:
-        return json.load(file)
+def _finish(started):
+    """Waits for ranks; if one fails, the others, which may wait for it, are ended."""
+    rank_of = {process: rank for rank, (process, _) in started.items()}
+    failed = None
+    while rank_of:
+        process, status = os.wait()
+        rank = rank_of.pop(process, None)
+        if rank is None:
+            continue
+        if (status != 0 or not os.path.exists(started[rank][1])) and failed is None:
+            failed = rank
+            for other in rank_of:
+                os.kill(other, signal.SIGKILL)
+    if failed is not None:
+        raise SystemExit(f"echo_tracer: the script failed as rank {failed} (its messages are above)")
+    result = {}
+    for rank, (_, path) in started.items():
+        with open(path, encoding="ascii") as file:
+            result[rank] = json.load(file)
+    return result
 
 
 def _run(options, role, rank, folder, repeats):
-    return _finish(*_start(options, role, rank, folder, repeats), rank)
+    return _finish({rank: _start(options, role, rank, folder, repeats)})[rank]
 
 
 def trace(options):
@@ -165,9 +188,8 @@ def observe(options):
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     try:
-        running = [_start(options, "observe", rank, folder, 1, port)
-                   for rank in range(options.world)]
-        done = [_finish(*entry, rank) for rank, entry in enumerate(running)]
+        done = _finish({rank: _start(options, "observe", rank, folder, 1, port)
+                        for rank in range(options.world)}).values()
         os.makedirs(options.out, exist_ok=True)
         _save(options.out, "communications.json",
               {r["rank"]: program.communications_of(r) for r in done})
@@ -219,10 +241,10 @@ def compare(options):
 
 def main():
     options = _parse()
-    if options.command == "as-rank":
-        run_as_rank(options)
-    if options.command == "convert":
-        sys.exit(published.convert(options.graph, options.profile, options.ranks, options.out))
+    if options.command != "compare":
+        from . import shims
+
+        shims.load()
     sys.exit({"trace": trace, "observe": observe, "compare": compare}[options.command](options))
 
 

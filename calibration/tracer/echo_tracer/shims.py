@@ -7,9 +7,17 @@ import sys
 import torch
 
 
-def apply(ex_situ):
+def load():
+    """Loads what scripts are likely to use, once for all ranks."""
     if sys.version_info >= (3, 11) and torch.__version__.startswith("1."):
         _let_defaults_be_unhashable()
+    try:
+        from torch.distributed import fsdp  # noqa: F401
+    except ImportError:
+        pass
+
+
+def apply(ex_situ):
     if ex_situ and not torch.cuda.is_available() and torch.__version__.startswith("1."):
         _let_fsdp_use_the_cpu()
 

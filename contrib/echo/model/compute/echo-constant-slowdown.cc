@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-constant-slowdown.h"
 
+#include "echo-kernel-features.h"
+
 #include "ns3/double.h"
 
 namespace ns3
@@ -44,7 +46,7 @@ double ConstantSlowdown::GetFactor(const ExecutionGraph& graph,
     {
         return m_factor;
     }
-    const auto it = m_factors.byKernel.find(GetKernelKind(graph, op));
+    const auto it = m_factors.byKernel.find(GetKernelClass(GetKernelKind(graph, op)));
     return it == m_factors.byKernel.end() ? m_factors.other : it->second;
 }
 

@@ -50,7 +50,7 @@ std::vector<float> MakeFeatures(const OverlapDescription& description)
     {
         values.push_back(static_cast<float>(description.counters.*field.value));
     }
-    for (const double value : {static_cast<double>(description.kernel),
+    for (const double value : {static_cast<double>(GetKernelClass(description.kernel)),
                                description.gpu,
                                description.algorithm,
                                description.protocol,
@@ -61,6 +61,19 @@ std::vector<float> MakeFeatures(const OverlapDescription& description)
         values.push_back(static_cast<float>(value));
     }
     return values;
+}
+
+KernelKind GetKernelClass(KernelKind kind)
+{
+    const std::string name = ToString(kind);
+    for (const KernelKind whole : {KernelKind::ATTENTION, KernelKind::GEMM})
+    {
+        if (name.find(ToString(whole)) != std::string::npos)
+        {
+            return whole;
+        }
+    }
+    return kind;
 }
 
 double GetGpuCategory(const std::string& name)

@@ -60,6 +60,9 @@ const std::vector<std::string>& GetFeatureNames();
 /** @return the values of all features; not a number where unknown */
 std::vector<float> MakeFeatures(const OverlapDescription& description);
 
+/** @return the kind for finer ones: all kinds of attention and of products are one each */
+KernelKind GetKernelClass(KernelKind kind);
+
 /** @return a number for a GPU by its name ("A100-SXM4-40GB"); not a number if it is not known */
 double GetGpuCategory(const std::string& name);
 

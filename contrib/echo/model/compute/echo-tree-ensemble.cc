@@ -25,10 +25,14 @@ void Check(int result, const std::string& file)
 {
     if (result != 0)
     {
+        // "[time] source.cc:line: message", then a stack.
         std::string text = XGBGetLastError();
-        const size_t end = text.find('\n');
+        text = text.substr(0, text.find('\n'));
+        const size_t source = text.find(".cc:");
+        const size_t message = source == std::string::npos ? source : text.find(": ", source);
+        text = message == std::string::npos ? text : text.substr(message + 2);
         throw InputError({file, 0, ""},
-                         "a model that XGBoost refuses (" + text.substr(0, end) + ")",
+                         "a model that XGBoost refuses (" + text + ")",
                          "a model of regression trees as XGBoost saves it in JSON");
     }
 }

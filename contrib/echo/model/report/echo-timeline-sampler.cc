@@ -104,12 +104,13 @@ void TimelineSampler::OnOperator(const OperatorRecord& record)
             lane.kind = LaneName(record.activity, record.group);
         }
         const int64_t length = (end - start).GetPicoSeconds();
+        const std::string& name = record.name.empty() ? lane.kind : record.name;
         Append(lane,
                {start.GetPicoSeconds(),
                 end.GetPicoSeconds(),
                 length,
                 length,
-                NameOf(record.name.empty() ? lane.kind : record.name),
+                record.slowdown.IsZero() ? NameOf(name) : NameOf(name + " (slowed by overlap)"),
                 1});
     };
     if (record.start < record.end)

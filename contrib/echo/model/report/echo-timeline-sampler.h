@@ -25,7 +25,7 @@ namespace echo
  * a block is an operator. When there are more, the resolution grows by half until they fit:
  * neighbours of a lane that lie within one resolution become one block that knows how many
  * operators it holds, how long they run, and the name of the longest. An operator at least as long
- * as the resolution always keeps a block of its own.
+ * as the resolution always keeps a block of its own. Names of operators that overlap slowed say so.
  */
 class TimelineSampler : public RecordSink
 {
