@@ -55,8 +55,7 @@ void PrintBands(const std::vector<Measurement>& rows, const std::vector<double>&
     }
 }
 
-void PrintRows(const std::vector<Measurement>& rows,
-               const std::vector<RowEstimate>& estimates)
+void PrintRows(const std::vector<Measurement>& rows, const std::vector<RowEstimate>& estimates)
 {
     std::cout << "operation       ranks hosts         bytes    measured    estimate     error  "
                  "algorithm protocol channels\n";
@@ -64,9 +63,9 @@ void PrintRows(const std::vector<Measurement>& rows,
     {
         const double time = TimeOf(rows[i]);
         std::cout << std::left << std::setw(16) << ToString(rows[i].kind) << std::right
-                  << std::setw(5) << rows[i].ranks << std::setw(6) << rows[i].hosts
-                  << std::setw(14) << rows[i].bytes << std::fixed << std::setprecision(1)
-                  << std::setw(12) << time << std::setw(12) << estimates[i].us << "  "
+                  << std::setw(5) << rows[i].ranks << std::setw(6) << rows[i].hosts << std::setw(14)
+                  << rows[i].bytes << std::fixed << std::setprecision(1) << std::setw(12) << time
+                  << std::setw(12) << estimates[i].us << "  "
                   << Percent(100 * (estimates[i].us / time - 1)) << "  " << std::left
                   << std::setw(10) << ToString(estimates[i].choice.algorithm) << std::setw(9)
                   << ToString(estimates[i].choice.protocol) << std::right << std::setw(8)

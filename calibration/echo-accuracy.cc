@@ -3,6 +3,7 @@
 
 #include "collective-accuracy.h"
 #include "collective-extrapolation.h"
+#include "hybrid-accuracy.h"
 #include "replay-accuracy.h"
 
 #include "ns3/echo-command-line.h"
@@ -42,7 +43,8 @@ void WriteUnseen(std::ostream& out, const std::string& tables, const std::string
     {
         WriteExtrapolation(out, machine);
     }
-    out << "\nTransferred: profiles on machines of the same parts that they were not fitted to. The "
+    out << "\nTransferred: profiles on machines of the same parts that they were not fitted to. "
+           "The "
            "B200 profile has its rates inside hosts from one machine (AWS) and between hosts from "
            "another (Lambda).\n\n"
         << COLUMNS;
@@ -56,9 +58,13 @@ void WriteUnseen(std::ostream& out, const std::string& tables, const std::string
     }
     out << "\n# H800 against the Echo paper\n\n"
         << "Profile h800 is not measured: it is h100-sxm with its rates inside hosts scaled by the "
-           "NVLinks (200 of 450 GB/s). The paper's Table 6 gives terms of an all-reduce of 32 H800; "
+           "NVLinks (200 of 450 GB/s). The paper's Table 6 gives terms of an all-reduce of 32 "
+           "H800; "
            "its chunk sizes are those of NCCL's tree with LL128. Their sum with the set-up of the "
-           "paper's figure 15 (35 us) is the only time one can make of it.\n\n";
+           "paper's figure 15 (35 us) is the only time one can make of it. From 32 MiB on that sum "
+           "is below "
+           "what a ring or tree can take over these NVLinks at all (last column, times in us): the "
+           "terms of the paper do not add up to the kernel's time there.\n\n";
     WriteTable6(out, tables + "echo-paper-h800.csv", profiles + "h800.yaml");
 #else
     out << "(Scales and machines not seen: built without Ceres.)\n" << tables << profiles;
@@ -114,6 +120,24 @@ int WriteCollectives(const std::string& folder)
     return 0;
 }
 
+int WriteHybrid(const std::string& folder)
+{
+    const std::string path = folder + "/accuracy-hybrid.md";
+    std::ofstream out(path);
+    out << "# Hybrid fidelity: accuracy and cost\n\n"
+        << "Written by `./echo accuracy hybrid`; CPU times are of the machine that wrote it, their "
+           "ratios are what counts.\n\n## A training step: scenarios/gpt-small-16.yaml\n\n";
+    WriteHybridAccuracy(out, ROOT + "/scenarios/gpt-small-16.yaml");
+    out << "## Concurrent groups on a narrow fabric: scenarios/hybrid-groups.yaml\n\n";
+    WriteHybridAccuracy(out, ROOT + "/scenarios/hybrid-groups.yaml");
+    if (!out.flush())
+    {
+        throw InputError({path, 0, ""}, "no writable file", "one");
+    }
+    std::cout << "written: " << path << "\n";
+    return 0;
+}
+
 int WriteReplay(const std::string& folder)
 {
     const std::string path = folder + "/accuracy-dlrm.md";
@@ -135,7 +159,7 @@ int main(int argc, char* argv[])
         std::string name = "collectives";
         std::string folder = ROOT + "/doc";
         EchoCommandLine line(
-            "./echo accuracy [collectives|dlrm]: rebuilds an accuracy table in doc/.");
+            "./echo accuracy [collectives|hybrid|dlrm]: rebuilds an accuracy table in doc/.");
         line.AddArgument("name", "which table", name, false);
         line.AddOption("out", "the folder to write to", folder);
         line.Parse(argc, argv);
@@ -143,9 +167,14 @@ int main(int argc, char* argv[])
         {
             return WriteReplay(folder);
         }
+        if (name == "hybrid")
+        {
+            return WriteHybrid(folder);
+        }
         if (name != "collectives")
         {
-            throw InputError({"", 0, "accuracy"}, "'" + name + "'", "collectives or dlrm");
+            throw InputError(
+                {"", 0, "accuracy"}, "'" + name + "'", "collectives, hybrid or dlrm");
         }
         return WriteCollectives(folder);
     });

@@ -57,10 +57,12 @@ void AddOptions(EchoCommandLine& line, Options& options)
                    options.like);
     line.AddOption("op", "operation of logs that do not say it", options.op);
     SearchOptions& search = options.search;
-    line.AddOption("nccl", "version whose tuner picked; auto: the log's, or what fits", search.nccl);
+    line.AddOption(
+        "nccl", "version whose tuner picked; auto: the log's, or what fits", search.nccl);
     line.AddOption("cpu", "amd, intel or other; auto: what fits", search.cpu);
     line.AddOption("ll128", "on, off between hosts; auto: what fits", search.ll128);
-    line.AddOption("nvls", "on, off: NVLink SHARP; auto: from Hopper on with NVSwitch", search.nvls);
+    line.AddOption(
+        "nvls", "on, off: NVLink SHARP; auto: from Hopper on with NVSwitch", search.nvls);
     line.AddOption("thread",
                    "one, several: threads that issue a host's kernels, for logs that do not say "
                    "it; auto: what fits",
@@ -213,8 +215,7 @@ int Run(const Options& options)
     {
         return Scale(options, cluster, links);
     }
-    const NcclEnvironment deduced =
-        DeduceNcclEnvironment(links, GenerationOf(cluster.gpu.name));
+    const NcclEnvironment deduced = DeduceNcclEnvironment(links, GenerationOf(cluster.gpu.name));
     const CleanMeasurements clean = CleanUp(ReadLogs(options, links));
     std::cout << clean.rows.size() << " rows count; left out: " << clean.wrong
               << " with wrong results, " << clean.empty << " without bytes or time, "

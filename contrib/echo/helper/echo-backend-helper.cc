@@ -148,6 +148,7 @@ Ptr<CollectiveBackend> EchoBackendHelper::Create(Fidelity fidelity,
     {
         Ptr<HybridBackend> hybrid = CreateObject<HybridBackend>();
         hybrid->SetPolicy(policy);
+        policy->SetCostModel(m_costModel);
         hybrid->SetRouter(m_router);
         Ptr<AnalyticalBackend> analytical = CreateObject<AnalyticalBackend>();
         analytical->SetCostModel(m_costModel);

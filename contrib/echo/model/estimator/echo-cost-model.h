@@ -17,11 +17,11 @@ namespace echo
 /** The terms of an estimate (Echo paper, section 5, equation 1); they add up to the total. */
 struct CostBreakdown
 {
-    Time setup;           //!< launch and connection set-up
-    Time intra;           //!< transfer inside hosts
-    Time inter;           //!< transfer between hosts
-    Time reduction;       //!< reducing
-    Time synchronisation; //!< per-step flags, fences, rounds
+    Time setup;             //!< launch and connection set-up
+    Time intra;             //!< transfer inside hosts
+    Time inter;             //!< transfer between hosts
+    Time reduction;         //!< reducing
+    Time synchronisation;   //!< per-step flags, fences, rounds
     uint64_t chunkBytes{0}; //!< what a channel moves in one step; 0: unknown
     double rounds{0};       //!< steps that follow each other in a channel; 0: unknown
     bool extrapolated{false};

@@ -67,13 +67,13 @@ struct NcclEnvironment
     CpuVendor cpu{CpuVendor::OTHER};
     bool ll128BetweenHosts{true}; //!< LL128 is on: GPU and NIC under one PCIe switch
 
-    bool nvlink{true};         //!< GPUs of a host are joined by NVLink; else by PCIe
-    uint32_t hostPaths{12};    //!< channels of the graph inside one host
-    double hostPathGBps{20};   //!< rate that NCCL takes each for
+    bool nvlink{true};       //!< GPUs of a host are joined by NVLink; else by PCIe
+    uint32_t hostPaths{12};  //!< channels of the graph inside one host
+    double hostPathGBps{20}; //!< rate that NCCL takes each for
     /// Hosts whose GPUs are joined by single links: rings over NVLink that the first 2, 3, ... GPUs
     /// of a host allow; empty: all GPUs reach each other alike.
     std::vector<uint32_t> hostRings;
-    double nvlsPathGBps{0}; //!< NVLink SHARP: rate that NCCL takes a GPU's part for; 0: none
+    double nvlsPathGBps{0};    //!< NVLink SHARP: rate that NCCL takes a GPU's part for; 0: none
     uint32_t nvlsChannels{16}; //!< channels of NVLink SHARP
     uint32_t hostChannels{24}; //!< channels that collectives get inside one host
 

@@ -47,11 +47,11 @@ struct CleanMeasurements
 };
 
 /**
- * Leaves out rows of no bytes or time, of a single rank, of wrong results, and those that took more than 1.25 times
- * as long as some larger size of the same operation and scale (of a dense sweep: the median of the
- * sizes from 2/3 to 3/2 of it): a warm-up call, a disturbed run, or a choice of NCCL's that does
- * not suit the machine; no model in which time grows with bytes can represent them. Of repeated
- * sizes the fastest counts.
+ * Leaves out rows of no bytes or time, of a single rank, of wrong results, and those that took more
+ * than 1.25 times as long as some larger size of the same operation and scale (of a dense sweep:
+ * the median of the sizes from 2/3 to 3/2 of it): a warm-up call, a disturbed run, or a choice of
+ * NCCL's that does not suit the machine; no model in which time grows with bytes can represent
+ * them. Of repeated sizes the fastest counts.
  */
 CleanMeasurements CleanUp(std::vector<Measurement> rows);
 

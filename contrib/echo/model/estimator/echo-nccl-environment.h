@@ -47,7 +47,8 @@ GpuGeneration GenerationOf(const std::string& gpuName);
  *         them to channels of 20 to 45 GB/s; between hosts a channel a NIC with the largest rate of
  *         its ladder (src/graph/search.cc) that NIC and NVLink allow; then twice the channels
  *         (src/graph/connect.cc). NVLink SHARP: 16 channels, 24 on Blackwell
- *         (src/transport/nvls.cc), each GPU's part at the largest rate of the ladder. Version, processor and LL128 stay at their defaults.
+ *         (src/transport/nvls.cc), each GPU's part at the largest rate of the ladder. Version,
+ * processor and LL128 stay at their defaults.
  */
 NcclEnvironment DeduceNcclEnvironment(const HostLinks& links, GpuGeneration gpu);
 

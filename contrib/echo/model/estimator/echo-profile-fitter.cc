@@ -256,9 +256,8 @@ ProfileFitter::Result ProfileFitter::Fit(const std::vector<Measurement>& rows) c
     const std::vector<Measurement> thin = ThinOut(rows);
     for (const Measurement& row : thin)
     {
-        problem.AddResidualBlock(new RowCost(workspace, row),
-                                 new ceres::SoftLOneLoss(ROW_ERROR),
-                                 logs.data());
+        problem.AddResidualBlock(
+            new RowCost(workspace, row), new ceres::SoftLOneLoss(ROW_ERROR), logs.data());
     }
     problem.AddResidualBlock(MakePriorCost(prior), nullptr, logs.data());
     for (size_t i = 0; i < infos.size(); ++i)

@@ -90,12 +90,12 @@ Rounds CountRounds(const CollectiveChoice& choice, const GroupShape& shape, cons
         if (query.kind != CollectiveKind::BROADCAST && query.kind != CollectiveKind::REDUCE)
         {
             // Loops over the buffer, each of n - 1 or 2 (n - 1) steps; four slots a chunk (Simple).
-            const double most = NcclSlotBytes(choice.protocol) *
-                                (ProtocolIndex(choice.protocol) == 2 ? 4 : 1);
+            const double most =
+                NcclSlotBytes(choice.protocol) * (ProtocolIndex(choice.protocol) == 2 ? 4 : 1);
             const double part = channelBytes / shape.ranks;
             const double loops = std::max(1.0, std::ceil(part / most));
-            const double steps = (shape.ranks - 1.0) *
-                                 (query.kind == CollectiveKind::ALL_REDUCE ? 2 : 1);
+            const double steps =
+                (shape.ranks - 1.0) * (query.kind == CollectiveKind::ALL_REDUCE ? 2 : 1);
             return {std::min(part, most), loops * steps};
         }
         break;

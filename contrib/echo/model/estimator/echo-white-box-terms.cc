@@ -56,15 +56,15 @@ ChannelView ViewOf(const MachineProfile& profile, const GroupShape& shape, const
         share * constants.nicGBps * std::max(shape.nics, 1u) * protocol.interEfficiency;
     if (query.how.protocol == CollectiveProtocol::LL)
     {
-        // A step's latency covers what the threads of a block take at once; the channels in use share
-        // the links.
+        // A step's latency covers what the threads of a block take at once; the channels in use
+        // share the links.
         const double links = 1000 * gpu * protocol.intraEfficiency / view.used;
         view.intraRate = std::min(links, 1000 * constants.llChannelGBps);
     }
     view.grain =
         query.how.protocol == CollectiveProtocol::LL ? 0 : NcclGrainBytes(query.how.protocol);
-    view.exponent = query.how.protocol == CollectiveProtocol::LL ? LL_EXPONENT
-                                                                 : constants.overlapExponent;
+    view.exponent =
+        query.how.protocol == CollectiveProtocol::LL ? LL_EXPONENT : constants.overlapExponent;
     return view;
 }
 

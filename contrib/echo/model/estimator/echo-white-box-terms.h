@@ -46,8 +46,9 @@ struct CostQuery
  * use; a step takes l (intraStepUs, interStepUs); a channel's share of the links is b = e G / C_max
  * inside hosts (gpuGBps) and B = e N nics / C_max between (nicGBps), e the protocol's efficiency; g
  * is the grain (echo-nccl-chunks.h; LL: none, and e G / C instead of e G / C_max, at most
- * llChannelGBps, as its step takes what the threads of a block hold at once). G counts for all GPUs of
- * a host; where they are joined by single links, the rings that fewer of them allow have their part.
+ * llChannelGBps, as its step takes what the threads of a block hold at once). G counts for all GPUs
+ * of a host; where they are joined by single links, the rings that fewer of them allow have their
+ * part.
  *
  * - All: setup = setupUs + C setupPerChannelUs; the whole is at least hostIssueUs times the GPUs
  *   that one thread issues.
@@ -56,9 +57,9 @@ struct CostQuery
  *   (steps + ringTail) c / rate. Together (P^q + L^q)^(1/q), q = overlapExponent: 1 if nothing
  *   overlaps, infinite if the shorter hides behind the longer.
  * - NVLink SHARP (all-reduce): nvlsUs + R nvlsChunkUs + S (k + 1) / (k nvlsGBps), as a link carries
- *   all of the sums and one share; R = S / (C k chunk) rounds, at least one. Between hosts as a tree:
- *   2 ceil(log2 M) (l + a round's bytes / NICs) for the first round beside, and the slower of the
- *   transfer above and f S treeBandwidthFactor / NICs.
+ *   all of the sums and one share; R = S / (C k chunk) rounds, at least one. Between hosts as a
+ * tree: 2 ceil(log2 M) (l + a round's bytes / NICs) for the first round beside, and the slower of
+ * the transfer above and f S treeBandwidthFactor / NICs.
  * - PAT (all-gather, reduce-scatter): ceil(log2 n) l + S (n-1)/n over 3/4 of the NICs.
  * - Tree (all-reduce): K = S / (C chunk) chunks go up and down the double binary tree (chains of k
  *   in hosts, log2 M levels between): 2 ((k-1)(l + min(chunk, g)/b) + ceil(log2 M)(l + chunk/B))
@@ -69,8 +70,8 @@ struct CostQuery
  *   slowest rate; of two hosts, B simplexGain, as none both sends and receives.
  * - All-to-all: l of the farthest peer + peerUs for each further one + the larger of the bytes
  *   inside and between hosts over pairwiseEfficiency times G and N nics. Send/recv: l + the longer
- *   of bytes over G or N and what one of the pair's channels moves over pairChannelGBps or
- *   netChannelGBps.
+ *   of bytes over pairwiseEfficiency times G or N and what one of the pair's channels moves over
+ * pairChannelGBps or netChannelGBps.
  * - Barrier: an all-reduce of 8 B.
  * - reduction = reductionUsPerMiB times the bytes that a rank reduces.
  *

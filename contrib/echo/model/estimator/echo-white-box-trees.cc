@@ -127,8 +127,7 @@ CostTerms SwitchTerms(const MachineProfile& profile,
     const double channels =
         query.channels > 0 ? query.channels : std::max(profile.nccl.nvlsChannels, 1u);
     CostTerms longest;
-    for (const TreeChunk& choice :
-         NcclSwitchChunks(shape, query.bytes / channels, query.bytes))
+    for (const TreeChunk& choice : NcclSwitchChunks(shape, query.bytes / channels, query.bytes))
     {
         const CostTerms terms =
             SwitchTermsWith(profile, shape, channels, choice.channelBytes, choice.chunkBytes);

@@ -84,7 +84,9 @@ void AnalyticalBackend::End(CollectiveId id)
     const double slowdown = m_watch.GetSlowdown(instance, m_model->KnowsFabric());
     const Time inter = PicoSeconds(static_cast<int64_t>(
         std::llround(static_cast<double>(running.cost.inter.GetPicoSeconds()) * slowdown)));
-    const Time duration = running.cost.GetTotal() - running.cost.inter + inter;
+    const Time shared = running.cost.GetTotal() - running.cost.inter + inter;
+    const Time duration = PicoSeconds(static_cast<int64_t>(std::llround(
+        static_cast<double>(shared.GetPicoSeconds()) * instance.correction)));
     NS_LOG_INFO("collective " << id << " takes " << duration.As(Time::US));
     instance.record.estimate = duration;
     m_watch.SetUtilization(instance, duration);

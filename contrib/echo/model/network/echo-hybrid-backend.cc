@@ -68,6 +68,11 @@ void HybridBackend::ReportLinks(RecordSink& sink, Time duration) const
     merger.Report(sink);
 }
 
+std::vector<std::string> HybridBackend::GetNotes() const
+{
+    return m_policy->GetNotes();
+}
+
 void HybridBackend::DoDispose()
 {
     for (auto& [fidelity, backend] : m_backends)
@@ -88,7 +93,17 @@ void HybridBackend::DoPrepare()
 
 void HybridBackend::DoStart(const InstancePtr& instance)
 {
+    const std::vector<InstancePtr> contended = m_watch.Begin(instance);
+    for (const InstancePtr& other : m_watch.GetSharing(*instance))
+    {
+        instance->sharing.push_back(other);
+    }
+    if (instance->plan.layout->GetHosts() > 1)
+    {
+        instance->fabricBytes = m_watch.GetFabricBytes(instance->plan);
+    }
     const Fidelity fidelity = m_policy->Choose(*instance);
+    instance->correction = m_policy->GetCorrection(*instance);
     const auto backend = m_backends.find(fidelity);
     if (backend == m_backends.end())
     {
@@ -97,7 +112,8 @@ void HybridBackend::DoStart(const InstancePtr& instance)
     }
     NS_LOG_INFO(instance->id << ' ' << ToString(fidelity));
     instance->record.fidelity = fidelity;
-    MarkUncoupled(m_watch.Begin(instance));
+    instance->sharing.clear();
+    MarkUncoupled(contended);
     if (fidelity == Fidelity::ANALYTICAL)
     {
         m_watch.AddLoad(instance->plan);
@@ -133,6 +149,7 @@ void HybridBackend::DoMemberDone(const InstancePtr& instance)
     const bool last = instance->done == instance->members.size();
     if (last)
     {
+        m_policy->Observe(*instance, Simulator::Now() - instance->start);
         m_watch.SetUtilization(*instance, Simulator::Now() - instance->start);
     }
     // An estimate ends for all members at once: the first that goes on must not meet it again.
