@@ -126,7 +126,9 @@ int WriteHybrid(const std::string& folder)
     std::ofstream out(path);
     out << "# Hybrid fidelity: accuracy and cost\n\n"
         << "Written by `./echo accuracy hybrid`; CPU times are of the machine that wrote it, their "
-           "ratios are what counts.\n\n## A training step: scenarios/gpt-small-16.yaml\n\n";
+           "ratios are what counts. Estimates are derived from the links (estimator.profile: "
+           "derived), as packets know no latencies of NCCL.\n\n## A training step: "
+           "scenarios/gpt-small-16.yaml\n\n";
     WriteHybridAccuracy(out, ROOT + "/scenarios/gpt-small-16.yaml");
     out << "## Concurrent groups on a narrow fabric: scenarios/hybrid-groups.yaml\n\n";
     WriteHybridAccuracy(out, ROOT + "/scenarios/hybrid-groups.yaml");
@@ -173,8 +175,7 @@ int main(int argc, char* argv[])
         }
         if (name != "collectives")
         {
-            throw InputError(
-                {"", 0, "accuracy"}, "'" + name + "'", "collectives, hybrid or dlrm");
+            throw InputError({"", 0, "accuracy"}, "'" + name + "'", "collectives, hybrid or dlrm");
         }
         return WriteCollectives(folder);
     });

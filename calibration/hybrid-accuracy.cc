@@ -5,6 +5,7 @@
 #include "ns3/echo-scenario-runner.h"
 
 #include <algorithm>
+#include <cmath>
 #include <ctime>
 #include <iomanip>
 #include <ostream>
@@ -39,6 +40,8 @@ Outcome Run(const std::string& scenario, const std::vector<std::string>& overrid
 {
     ScenarioOverrides changes;
     changes.sets = overrides;
+    // Packets know links, not NCCL's own latencies: estimates must not either to be compared.
+    changes.sets.emplace_back("estimator.profile=derived");
     ScenarioRunner runner(ReadScenario(scenario, changes));
     RecordSink sink;
     const std::clock_t start = std::clock();
@@ -74,6 +77,7 @@ void WriteHybridAccuracy(std::ostream& out, const std::string& scenario)
     out << "| fidelity | step, ms | error, % | CPU, s | times less CPU | events | says |\n"
         << "|---|---:|---:|---:|---:|---:|---|\n";
     Outcome packet;
+    bool good = false;
     for (const Way& way : ways)
     {
         const Outcome outcome = Run(scenario, way.overrides);
@@ -81,18 +85,24 @@ void WriteHybridAccuracy(std::ostream& out, const std::string& scenario)
         {
             packet = outcome;
         }
+        const double error = 100 * (outcome.milliseconds / packet.milliseconds - 1);
+        const double saving = packet.cpuSeconds / std::max(outcome.cpuSeconds, 1e-3);
+        good = good || (way.name.rfind("hybrid", 0) == 0 && std::abs(error) <= 3 && saving >= 20);
         std::string says;
         for (const std::string& warning : outcome.warnings)
         {
             says += (says.empty() ? "" : "; ") + warning;
         }
         out << "| " << way.name << " | " << Digits(outcome.milliseconds, 3) << " | "
-            << Digits(100 * (outcome.milliseconds / packet.milliseconds - 1), 1) << " | "
-            << Digits(outcome.cpuSeconds, 2) << " | "
-            << Digits(packet.cpuSeconds / std::max(outcome.cpuSeconds, 1e-3), 1) << " | "
-            << outcome.events << " | " << says << " |\n";
+            << Digits(error, 1) << " | " << Digits(outcome.cpuSeconds, 2) << " | "
+            << Digits(saving, 1) << " | " << outcome.events << " | " << says << " |\n";
     }
-    out << "\n";
+    out << "\n"
+        << (good ? "A hybrid run is within 3 % of packets at 20 times less CPU.\n\n"
+                 : "No hybrid run is within 3 % of packets at 20 times less CPU: the contention "
+                   "policy sends all that is contended through packets, which here is most of it; "
+                   "samples are corrected by what shared their links when they started, not by "
+                   "what came later.\n\n");
 }
 
 } // namespace echo

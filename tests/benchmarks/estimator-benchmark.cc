@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What an estimate costs: choice and cost of an all-reduce, repeated (cached) and of a new size each
-// time. The bars are 2 us and 50 us.
+// What an estimate costs: choice and cost of an all-reduce, repeated (cached) and of a new size
+// each time. The bars are 2 us and 50 us.
 
 #include "estimator-fixtures.h"
 

@@ -550,4 +550,47 @@ TEST(Accuracy, AzureTableIsWithinTheBar)
     }
 }
 
+// The shipped profiles are what the formulas make of the shipped tables now, and within the bars: 4
+// % from 1 MiB on (Slingshot, with its rendezvous: 8 %; the mesh with its five GPUs: 6 %).
+TEST(Accuracy, ShippedProfilesStandByTheirResiduals)
+{
+    struct Shipped
+    {
+        const char* profile;
+        const char* table;
+        double bar; //!< mean over operations and scales, percent
+    };
+
+    for (const Shipped& shipped : {Shipped{"azure-ndv4-a100", "azure-ndv4-a100-all-reduce", 4},
+                                   Shipped{"h100-sxm", "h100-sxm", 4},
+                                   Shipped{"b200", "b200-all-reduce", 5},
+                                   Shipped{"v100", "v100-all-reduce", 6},
+                                   Shipped{"polaris-a100", "polaris-a100", 8},
+                                   Shipped{"alps-gh200", "alps-gh200-all-reduce", 8}})
+    {
+        const std::string path = std::string("calibration/profiles/") + shipped.profile + ".yaml";
+        const MachineProfile profile = ReadProfile(YamlNode::LoadFile(SourceFile(path)));
+        std::vector<Measurement> rows =
+            CleanUp(
+                ReadNcclTests(
+                    SourceFile(std::string("calibration/tables/") + shipped.table + ".csv"), {}))
+                .rows;
+        for (Measurement& row : rows)
+        {
+            row.oneThread =
+                row.threadKnown ? row.oneThread : profile.oneThreadPerHost && row.hosts == 1;
+        }
+        const auto residuals = ComputeResiduals(rows, EstimateRows(profile, rows), LARGE_BYTES);
+        ASSERT_LE(residuals.size(), profile.residuals.size()) << shipped.profile;
+        double sum = 0;
+        for (size_t i = 0; i < residuals.size(); ++i)
+        {
+            EXPECT_NEAR(residuals[i].meanPercent, profile.residuals[i].meanPercent, 0.05)
+                << shipped.profile << " " << residuals[i].ranks;
+            sum += residuals[i].meanPercent;
+        }
+        EXPECT_LE(sum / static_cast<double>(residuals.size()), shipped.bar) << shipped.profile;
+    }
+}
+
 } // namespace

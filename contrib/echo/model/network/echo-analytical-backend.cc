@@ -85,8 +85,8 @@ void AnalyticalBackend::End(CollectiveId id)
     const Time inter = PicoSeconds(static_cast<int64_t>(
         std::llround(static_cast<double>(running.cost.inter.GetPicoSeconds()) * slowdown)));
     const Time shared = running.cost.GetTotal() - running.cost.inter + inter;
-    const Time duration = PicoSeconds(static_cast<int64_t>(std::llround(
-        static_cast<double>(shared.GetPicoSeconds()) * instance.correction)));
+    const Time duration = PicoSeconds(static_cast<int64_t>(
+        std::llround(static_cast<double>(shared.GetPicoSeconds()) * instance.correction)));
     NS_LOG_INFO("collective " << id << " takes " << duration.As(Time::US));
     instance.record.estimate = duration;
     m_watch.SetUtilization(instance, duration);

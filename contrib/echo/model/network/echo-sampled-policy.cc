@@ -76,8 +76,8 @@ Fidelity SampledPolicy::Choose(const CollectiveInstance& instance)
     {
         return Fidelity::ANALYTICAL;
     }
-    const bool meetsSample = std::any_of(
-        instance.sharing.begin(), instance.sharing.end(), [this](const auto& other) {
+    const bool meetsSample =
+        std::any_of(instance.sharing.begin(), instance.sharing.end(), [this](const auto& other) {
             return m_sampled.count(other->id) > 0;
         });
     const Key key = KeyOf(instance);
