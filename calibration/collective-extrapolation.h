@@ -29,8 +29,8 @@ struct TransferredMachine
 };
 
 /**
- * Writes the errors of a fit to the rows of at most mostHosts hosts on the rows of more, as a row of
- * a Markdown table for each operation and scale, for 1 MiB and more and for all sizes, beside
+ * Writes the errors of a fit to the rows of at most mostHosts hosts on the rows of more, as a row
+ * of a Markdown table for each operation and scale, for 1 MiB and more and for all sizes, beside
  * NCCL's own model and an alpha-beta fit to the same rows. Needs Ceres.
  */
 void WriteExtrapolation(std::ostream& out, const ExtrapolatedMachine& machine);

@@ -3,6 +3,7 @@
 
 #include "collective-accuracy.h"
 #include "collective-extrapolation.h"
+#include "hybrid-accuracy.h"
 #include "overlap-accuracy.h"
 #include "replay-accuracy.h"
 #include "slowdown-accuracy.h"
@@ -65,7 +66,10 @@ void WriteUnseen(std::ostream& out, const std::string& tables, const std::string
            "NVLinks (200 of 450 GB/s). The paper's Table 6 gives terms of an all-reduce of 32 "
            "H800; "
            "its chunk sizes are those of NCCL's tree with LL128. Their sum with the set-up of the "
-           "paper's figure 15 (35 us) is the only time one can make of it.\n\n";
+           "paper's figure 15 (35 us) is the only time one can make of it. From 32 MiB on that sum "
+           "is below "
+           "what a ring or tree can take over these NVLinks at all (last column, times in us): the "
+           "terms of the paper do not add up to the kernel's time there.\n\n";
     WriteTable6(out, tables + "echo-paper-h800.csv", profiles + "h800.yaml");
 #else
     out << "(Scales and machines not seen: built without Ceres.)\n" << tables << profiles;
@@ -209,7 +213,7 @@ int main(int argc, char* argv[])
         std::string name = "collectives";
         std::string folder = ROOT + "/doc";
         EchoCommandLine line(
-            "./echo accuracy [collectives|dlrm|overlap|slowdown|training]: rebuilds "
+            "./echo accuracy [collectives|hybrid|dlrm|overlap|slowdown|training]: rebuilds "
             "an accuracy table in doc/.");
         line.AddArgument("name", "which table", name, false);
         line.AddOption("out", "the folder to write to", folder);
@@ -238,11 +242,25 @@ int main(int argc, char* argv[])
         {
             return WriteTraining(folder, only, full != 0);
         }
+        if (name == "hybrid")
+        {
+            return WritePage(folder + "/accuracy-hybrid.md", [](std::ostream& out) {
+                out << "# Hybrid fidelity: accuracy and cost\n\n"
+                    << "Written by `./echo accuracy hybrid`; CPU times are of the machine that "
+                       "wrote "
+                       "it, their ratios are what counts. Estimates are derived from the links "
+                       "(estimator.profile: derived), as packets know no latencies of NCCL.\n\n"
+                    << "## A training step: scenarios/gpt-small-16.yaml\n\n";
+                WriteHybridAccuracy(out, ROOT + "/scenarios/gpt-small-16.yaml");
+                out << "## Concurrent groups on a narrow fabric: scenarios/hybrid-groups.yaml\n\n";
+                WriteHybridAccuracy(out, ROOT + "/scenarios/hybrid-groups.yaml");
+            });
+        }
         if (name != "collectives")
         {
             throw InputError({"", 0, "accuracy"},
                              "'" + name + "'",
-                             "collectives, dlrm, overlap, slowdown or training");
+                             "collectives, hybrid, dlrm, overlap, slowdown or training");
         }
         return WriteCollectives(folder);
     });

@@ -120,9 +120,9 @@ MachineProfile MakeStart(const SearchOptions& options,
                          const HostLinks& links,
                          const NcclEnvironment& environment)
 {
-    // NVLink and NICs sustain some nine tenths of their rates at best.
+    // NVLink and NICs sustain eight to nine and a half tenths of their rates.
     MachineProfile start =
-        MakePriorProfile(environment, 0.8 * links.gpuGBps, 0.9 * std::max(links.nicGBps, 0.1));
+        MakePriorProfile(environment, 0.8 * links.gpuGBps, 0.95 * std::max(links.nicGBps, 0.1));
     start.linkGpuGBps = links.gpuGBps;
     start.linkNicGBps = links.nicGBps;
     start.nicsPerHost = links.nicsPerHost;

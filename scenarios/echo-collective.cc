@@ -108,7 +108,8 @@ std::string Microseconds(Time time)
     return text.str();
 }
 
-/** The terms of each estimate; they add up to the time. Lines begin with '#', as they are no rows. */
+/** The terms of each estimate; they add up to the time. Lines begin with '#', as they are no rows.
+ */
 void PrintTerms(const CollectiveExperiment& experiment,
                 CollectiveSpec spec,
                 const std::vector<CollectivePoint>& points)

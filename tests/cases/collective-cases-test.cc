@@ -294,4 +294,26 @@ TEST(Case26, ZeroIsNotAResult)
     EXPECT_NE(run.error, "");
 }
 
+// Twenty equal all-reduces one after another: two run as packets, whose ratio to the estimate makes
+// the others take as long; a run in packets alone takes the same.
+TEST(Hybrid, SamplesStandForTheOthers)
+{
+    const std::string work =
+        CaseCluster(8) + "workload: {collectives: [{op: all-reduce, bytes: 4MiB, repeat: 20}]}\n";
+    const CapturedRun packet = RunText(Header("packet") + work);
+    const CapturedRun sampled =
+        RunText(Header("hybrid") + "hybrid: {policy: sampled, samples: 2}\n" + work);
+    ASSERT_EQ(packet.error, "");
+    ASSERT_EQ(sampled.error, "");
+    ASSERT_EQ(sampled.collectives.size(), 20u);
+    uint32_t packets = 0;
+    for (const auto& record : sampled.collectives)
+    {
+        packets += record.fidelity == Fidelity::PACKET ? 1 : 0;
+    }
+    EXPECT_EQ(packets, 2u);
+    EXPECT_NEAR(Milliseconds(sampled.run.stepTime) / Milliseconds(packet.run.stepTime), 1, 0.002);
+    EXPECT_THAT(sampled.run.warnings, testing::Contains(HasSubstr("stand for 18 others")));
+}
+
 } // namespace

@@ -205,6 +205,7 @@ Ptr<CollectiveBackend> EchoBackendHelper::Create(Fidelity fidelity,
     {
         Ptr<HybridBackend> hybrid = CreateObject<HybridBackend>();
         hybrid->SetPolicy(policy);
+        policy->SetCostModel(m_costModel);
         hybrid->SetRouter(m_router);
         hybrid->SetCostModels(m_costModel, m_networkCost);
         for (const Fidelity served : {Fidelity::ANALYTICAL, Fidelity::FLOW, Fidelity::PACKET})

@@ -8,8 +8,11 @@
 #include "ns3/echo-analytical-backend.h"
 #include "ns3/echo-error.h"
 #include "ns3/echo-progress.h"
+#include "ns3/echo-sampled-policy.h"
 #include "ns3/echo-workload-health.h"
 #include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -392,13 +395,32 @@ RunRecord ScenarioRunner::Simulate(const SinkMaker& makeSink)
     }
     else
     {
-        Ptr<RulesPolicy> policy;
-        if (m_scenario.fidelity == Fidelity::HYBRID)
+        Ptr<FidelityPolicy> policy;
+        if (m_scenario.fidelity == Fidelity::HYBRID && m_scenario.hybrid.policy == "sampled")
         {
-            policy = CreateObject<RulesPolicy>();
-            policy->SetRules(m_scenario.hybrid.rules);
+            const bool flow = m_scenario.hybrid.contended == "flow";
+            policy = CreateObject<SampledPolicy>();
+            policy->SetAttribute("Samples", UintegerValue(m_scenario.hybrid.samples));
+            policy->SetAttribute("Fidelity", StringValue(flow ? "flow" : "packet"));
         }
-        run = RunOnce(m_scenario.fidelity, policy, makeSink(), nullptr, nullptr);
+        else if (m_scenario.fidelity == Fidelity::HYBRID)
+        {
+            Ptr<RulesPolicy> rules = CreateObject<RulesPolicy>();
+            rules->SetRules(m_scenario.hybrid.rules);
+            policy = rules;
+        }
+        std::vector<std::string> notes;
+        run = RunOnce(m_scenario.fidelity,
+                      policy,
+                      makeSink(),
+                      nullptr,
+                      [&notes](Ptr<CollectiveBackend> backend) {
+                          if (const auto hybrid = DynamicCast<HybridBackend>(backend))
+                          {
+                              notes = hybrid->GetNotes();
+                          }
+                      });
+        run.warnings.insert(run.warnings.end(), notes.begin(), notes.end());
     }
     return run;
 }

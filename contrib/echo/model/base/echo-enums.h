@@ -32,8 +32,8 @@ enum class CollectiveAlgorithmKind : uint8_t
 {
     AUTO, //!< the selector decides
     RING,
-    TREE,     //!< double binary tree, chains inside hosts
-    PAIRWISE, //!< grouped sends and receives (all-to-all, send/recv)
+    TREE,      //!< double binary tree, chains inside hosts
+    PAIRWISE,  //!< grouped sends and receives (all-to-all, send/recv)
     NVLS,      //!< NVLink SHARP: the switches of one NVLink domain reduce (all-reduce)
     NVLS_TREE, //!< NVLink SHARP in each domain, double binary tree between them (all-reduce)
     PAT,       //!< parallel aggregated trees (all-gather, reduce-scatter; one GPU a host)

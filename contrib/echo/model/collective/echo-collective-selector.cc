@@ -50,10 +50,10 @@ uint64_t PipelineChunkBytes(CollectiveAlgorithmKind algorithm,
                             const CollectiveSpec& spec,
                             uint32_t channels)
 {
-    const bool chain =
-        spec.kind == CollectiveKind::BROADCAST || spec.kind == CollectiveKind::REDUCE ||
-        (MovesLike(algorithm) == CollectiveAlgorithmKind::TREE &&
-         spec.kind == CollectiveKind::ALL_REDUCE);
+    const bool chain = spec.kind == CollectiveKind::BROADCAST ||
+                       spec.kind == CollectiveKind::REDUCE ||
+                       (MovesLike(algorithm) == CollectiveAlgorithmKind::TREE &&
+                        spec.kind == CollectiveKind::ALL_REDUCE);
     if (!chain)
     {
         return 0;
@@ -80,7 +80,8 @@ TypeId FixedSelector::GetTypeId()
             .SetGroupName("Echo")
             .AddConstructor<FixedSelector>()
             .AddAttribute("Algorithm",
-                          "auto, ring, tree, pairwise, nvls, nvls-tree or pat; kinds that it cannot do get auto: ring, "
+                          "auto, ring, tree, pairwise, nvls, nvls-tree or pat; kinds that it "
+                          "cannot do get auto: ring, "
                           "or pairwise for all-to-all and send/recv",
                           StringValue("auto"),
                           MakeStringAccessor(&FixedSelector::m_algorithm),

@@ -221,7 +221,7 @@ const ConstantInfo CONSTANTS[] = {
      0.01,
      2,
      LINK,
-     "an all-to-all's part of what rings sustain"},
+     "what sends and receives sustain of what rings do"},
     {"ll.intra_step_us",
      ECHO_CONSTANT(protocols[0].intraStepUs),
      1e-3,

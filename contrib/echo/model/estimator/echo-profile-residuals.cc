@@ -177,7 +177,7 @@ MachineProfile MakePriorProfile(const NcclEnvironment& nccl, double gpuGBps, dou
         constants.nvlsChunkUs = 4;
         constants.nvlsGBps = 0.7 / 0.8 * gpuGBps;
     }
-    constants.pairwiseEfficiency = 0.9;
+    constants.pairwiseEfficiency = 0.92;
     // 4 of 8 bytes, 120 of 128 bytes and all bytes are payload.
     constants.protocols[0] = {0.6, 5.0, 0.5, 0.5};
     constants.protocols[1] = {1.25, 8.5, 0.9375, 0.9375};

@@ -31,7 +31,7 @@ CostTerms PairwiseTerms(const MachineProfile& profile,
     }
     const bool between = pair ? query.betweenHosts : shape.hosts > 1;
     const double nics = pair ? 1 : std::max(shape.nics, 1u);
-    const double part = pair ? 1 : constants.pairwiseEfficiency;
+    const double part = constants.pairwiseEfficiency;
     const double intraRate = part * GpuRateOf(profile, shape) * protocol.intraEfficiency;
     const double interRate = part * constants.nicGBps * nics * protocol.interEfficiency;
     double intraTime = intraBytes / (1000 * intraRate);

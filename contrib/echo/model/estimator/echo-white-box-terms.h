@@ -70,8 +70,8 @@ struct CostQuery
  *   slowest rate; of two hosts, B simplexGain, as none both sends and receives.
  * - All-to-all: l of the farthest peer + peerUs for each further one + the larger of the bytes
  *   inside and between hosts over pairwiseEfficiency times G and N nics. Send/recv: l + the longer
- *   of bytes over G or N and what one of the pair's channels moves over pairChannelGBps or
- *   netChannelGBps.
+ *   of bytes over pairwiseEfficiency times G or N and what one of the pair's channels moves over
+ * pairChannelGBps or netChannelGBps.
  * - Barrier: an all-reduce of 8 B.
  * - reduction = reductionUsPerMiB times the bytes that a rank reduces.
  *

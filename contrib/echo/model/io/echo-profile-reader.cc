@@ -201,8 +201,7 @@ void FormatNccl(std::ostream& out, const NcclEnvironment& nccl)
             << "  nvls_path_GBps: " << Number(nccl.nvlsPathGBps) << "\n"
             << "  nvls_channels: " << nccl.nvlsChannels << "\n";
     }
-    out
-        << "  # between hosts: the same for each NIC; the tree's rate inside hosts\n"
+    out << "  # between hosts: the same for each NIC; the tree's rate inside hosts\n"
         << "  paths_per_nic: " << Number(nccl.pathsPerNic) << "\n"
         << "  net_path_GBps: " << Number(nccl.netPathGBps) << "\n"
         << "  net_tree_intra_GBps: " << Number(nccl.netTreeIntraGBps) << "\n"

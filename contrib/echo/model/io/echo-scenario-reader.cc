@@ -123,7 +123,8 @@ FidelityRule ReadRule(const YamlNode& node)
 HybridSettings ReadHybrid(const YamlNode& node)
 {
     HybridSettings settings;
-    settings.policy = OneOf(node, "policy", settings.policy, {"contention", "rules"});
+    settings.policy = OneOf(node, "policy", settings.policy, {"contention", "sampled", "rules"});
+    settings.samples = static_cast<uint32_t>(node.GetInteger("samples", settings.samples, 1, 1000));
     settings.contended = OneOf(node, "contended", settings.contended, {"auto", "flow", "packet"});
     settings.packetHopBudget =
         static_cast<uint64_t>(node.GetInteger("packet_hop_budget",

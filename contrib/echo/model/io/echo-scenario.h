@@ -52,7 +52,8 @@ struct NetworkSettings
 /** How hybrid fidelity divides communications among models. */
 struct HybridSettings
 {
-    std::string policy{"contention"};    //!< "contention" or "rules"
+    std::string policy{"contention"};    //!< "contention", "sampled" or "rules"
+    uint32_t samples{2};                 //!< of the policy "sampled"
     std::string contended{"auto"};       //!< model of what is contended: "packet", "flow", "auto"
     std::vector<FidelityRule> rules;     //!< of the policy "rules"
     uint64_t packetHopBudget{100000000}; //!< "auto" takes flow above so many packet-hops

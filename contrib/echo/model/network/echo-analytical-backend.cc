@@ -16,6 +16,18 @@ namespace echo
 NS_LOG_COMPONENT_DEFINE("EchoAnalyticalBackend");
 NS_OBJECT_ENSURE_REGISTERED(AnalyticalBackend);
 
+namespace
+{
+
+Time Scale(Time time, double factor)
+{
+    return factor == 1 ? time
+                       : PicoSeconds(static_cast<int64_t>(
+                             std::llround(static_cast<double>(time.GetPicoSeconds()) * factor)));
+}
+
+} // namespace
+
 AnalyticalBackend::AnalyticalBackend()
     : m_ends([this](const InstancePtr& instance) { Complete(instance); })
 {
@@ -82,7 +94,7 @@ Time AnalyticalBackend::DoEstimate(const CollectivePlan& plan, PlanFacts& facts)
 void AnalyticalBackend::DoStart(const InstancePtr& instance)
 {
     PlanFacts& facts = *instance->facts;
-    const Time duration = DoEstimate(instance->plan, facts);
+    const Time duration = Scale(DoEstimate(instance->plan, facts), instance->correction);
     NS_LOG_INFO("collective " << instance->id << " takes " << duration.As(Time::US));
     WithinClock(Simulator::Now() + WithinClock(duration));
     CollectiveRecord& record = instance->record;
@@ -123,9 +135,8 @@ void AnalyticalBackend::Lengthen(const InstancePtr& instance)
     }
     const double slowdown = m_watch.GetSlowdown(*instance, m_model->KnowsFabric());
     const Time transfer = inside ? facts.intra : facts.inter;
-    const Time more = PicoSeconds(static_cast<int64_t>(
-        std::llround(static_cast<double>(transfer.GetPicoSeconds()) * (slowdown - 1))));
-    const Time duration = facts.estimate + more;
+    const Time duration =
+        Scale(facts.estimate + Scale(transfer, slowdown - 1), instance->correction);
     if (duration <= instance->record.estimate)
     {
         return;

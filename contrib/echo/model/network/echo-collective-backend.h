@@ -90,6 +90,10 @@ struct CollectiveInstance
     uint32_t done{0};
     uint32_t unfinishedIndex{0}; //!< in its owner's list
     Time start;                  //!< last join
+    double correction{1};        //!< hybrid: factor on an estimate
+    double fabricBytes{0};       //!< hybrid: bytes over fabric links, summed over the links
+    /// Hybrid: others that were on its fabric links when it started.
+    std::vector<std::shared_ptr<const CollectiveInstance>> sharing;
     CollectiveRecord record; //!< what will be recorded; back ends fill fidelity, estimate, flags
     std::vector<bool> contendedReplicas; //!< by replica; empty: as the record says, all
 };

@@ -118,6 +118,17 @@ double ContentionWatch::GetSlowdown(const CollectiveInstance& instance, bool fab
     return std::max(1.0, m_tracker.GetPeakDemand(instance.id, counts) / alone);
 }
 
+std::vector<ContentionWatch::InstancePtr> ContentionWatch::GetSharing(
+    const CollectiveInstance& instance) const
+{
+    std::vector<InstancePtr> sharing;
+    for (const CollectiveId id : m_tracker.GetSharing(instance.id))
+    {
+        sharing.push_back(m_active.at(id));
+    }
+    return sharing;
+}
+
 void ContentionWatch::SetEnd(const CollectiveInstance& instance, Time end)
 {
     m_tracker.SetEnd(instance.id, end);

@@ -44,6 +44,8 @@ class ContentionWatch
      * @return all that are contended now on the links that it uses, it too; empty if there is none
      */
     std::vector<InstancePtr> Begin(const InstancePtr& instance, Time end = Time::Max());
+    /** @return active instances on fabric links of an active instance, without itself */
+    std::vector<InstancePtr> GetSharing(const CollectiveInstance& instance) const;
     /** The instance is off its links. */
     void End(const CollectiveInstance& instance);
     /**

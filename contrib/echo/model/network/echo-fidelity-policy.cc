@@ -43,6 +43,24 @@ bool FidelityPolicy::MayChoose(Fidelity) const
     return true;
 }
 
+void FidelityPolicy::Observe(const CollectiveInstance&, Time)
+{
+}
+
+double FidelityPolicy::GetCorrection(const CollectiveInstance&) const
+{
+    return 1;
+}
+
+void FidelityPolicy::SetCostModel(Ptr<CostModel>)
+{
+}
+
+std::vector<std::string> FidelityPolicy::GetNotes() const
+{
+    return {};
+}
+
 TypeId RulesPolicy::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::echo::RulesPolicy")
@@ -57,7 +75,7 @@ void RulesPolicy::SetRules(std::vector<FidelityRule> rules)
     m_rules = std::move(rules);
 }
 
-Fidelity RulesPolicy::Choose(const CollectiveInstance& instance) const
+Fidelity RulesPolicy::Choose(const CollectiveInstance& instance)
 {
     const CollectivePlan& plan = instance.plan;
     const bool interHost = plan.layout->GetHosts() > 1;
@@ -99,7 +117,7 @@ void ContentionPolicy::SetContended(std::set<InstanceKey> contended, Fidelity fi
     m_fidelity = fidelity;
 }
 
-Fidelity ContentionPolicy::Choose(const CollectiveInstance& instance) const
+Fidelity ContentionPolicy::Choose(const CollectiveInstance& instance)
 {
     return m_contended.count(KeyOf(instance)) > 0 ? m_fidelity : Fidelity::ANALYTICAL;
 }

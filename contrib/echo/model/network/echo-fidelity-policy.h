@@ -4,10 +4,12 @@
 
 #include "echo-collective-backend.h"
 
+#include "ns3/echo-cost-model.h"
 #include "ns3/echo-fidelity-rule.h"
 #include "ns3/object.h"
 
 #include <set>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -34,9 +36,17 @@ class FidelityPolicy : public Object
   public:
     static TypeId GetTypeId();
     /** @return ANALYTICAL, FLOW or PACKET; called once an instance, when its last member joins */
-    virtual Fidelity Choose(const CollectiveInstance& instance) const = 0;
+    virtual Fidelity Choose(const CollectiveInstance& instance) = 0;
     /** @return false if Choose never returns @p fidelity: what serves it need not be made */
     virtual bool MayChoose(Fidelity fidelity) const;
+    /** An instance is done for all its members, @p duration after its last member joined. */
+    virtual void Observe(const CollectiveInstance& instance, Time duration);
+    /** @return the factor on the estimate of an instance that runs analytically */
+    virtual double GetCorrection(const CollectiveInstance& instance) const;
+    /** The model that estimates; called before the first instance. */
+    virtual void SetCostModel(Ptr<CostModel> model);
+    /** @return what users should know of the choices, a sentence each */
+    virtual std::vector<std::string> GetNotes() const;
 };
 
 /** The first rule that matches decides; where none does, analytical. */
@@ -45,7 +55,7 @@ class RulesPolicy : public FidelityPolicy
   public:
     static TypeId GetTypeId();
     void SetRules(std::vector<FidelityRule> rules);
-    Fidelity Choose(const CollectiveInstance& instance) const override;
+    Fidelity Choose(const CollectiveInstance& instance) override;
     bool MayChoose(Fidelity fidelity) const override;
 
   private:
@@ -62,7 +72,7 @@ class ContentionPolicy : public FidelityPolicy
     static TypeId GetTypeId();
     /** @param fidelity FLOW or PACKET, for the instances in @p contended */
     void SetContended(std::set<InstanceKey> contended, Fidelity fidelity);
-    Fidelity Choose(const CollectiveInstance& instance) const override;
+    Fidelity Choose(const CollectiveInstance& instance) override;
     bool MayChoose(Fidelity fidelity) const override;
 
   private:

@@ -85,6 +85,11 @@ Time HybridBackend::DoEstimate(const CollectivePlan& plan, PlanFacts& facts)
     return m_backends.at(Fidelity::ANALYTICAL)->EstimateTime(plan, facts);
 }
 
+std::vector<std::string> HybridBackend::GetNotes() const
+{
+    return m_policy->GetNotes();
+}
+
 void HybridBackend::DoDispose()
 {
     for (auto& [fidelity, backend] : m_backends)
@@ -111,7 +116,22 @@ void HybridBackend::DoPrepare()
 
 void HybridBackend::DoStart(const InstancePtr& instance)
 {
+    // Of folded ranks only estimates run; when they end is known first.
+    const bool isFolded = instance->replicas != nullptr;
+    std::vector<InstancePtr> contended;
+    if (!isFolded)
+    {
+        contended = m_watch.Begin(instance);
+        for (const InstancePtr& other : m_watch.GetSharing(*instance))
+        {
+            instance->sharing.push_back(other);
+        }
+        instance->fabricBytes =
+            instance->plan.layout->GetHosts() > 1 ? m_watch.GetFabricBytes(*instance, 0) : 0;
+    }
     const Fidelity fidelity = m_policy->Choose(*instance);
+    instance->correction = m_policy->GetCorrection(*instance);
+    instance->sharing.clear();
     const auto backend = m_backends.find(fidelity);
     if (backend == m_backends.end())
     {
@@ -131,7 +151,15 @@ void HybridBackend::DoStart(const InstancePtr& instance)
     {
         StartBeside(backend->second, instance);
     }
-    MarkUncoupled(m_watch.Begin(instance, end));
+    if (isFolded)
+    {
+        contended = m_watch.Begin(instance, end);
+    }
+    else
+    {
+        m_watch.SetEnd(*instance, end);
+    }
+    MarkUncoupled(contended);
 }
 
 void HybridBackend::StartBeside(Ptr<CollectiveBackend> child, const InstancePtr& instance)
@@ -178,6 +206,7 @@ void HybridBackend::DoMemberDone(const InstancePtr& instance)
     const bool last = instance->done == instance->members.size();
     if (last)
     {
+        m_policy->Observe(*instance, Simulator::Now() - instance->start);
         m_watch.SetUtilization(*instance, Simulator::Now() - instance->start);
     }
     // An estimate ends for all members at once: the first that goes on must not meet it again.

@@ -46,6 +46,9 @@ class HybridBackend : public CollectiveBackend
      */
     uint64_t GetContendedPacketHops(uint64_t mtuBytes) const;
 
+    /** @return what the policy has to say of its choices */
+    std::vector<std::string> GetNotes() const;
+
     void ReportLinks(RecordSink& sink, Time duration) const override;
     Fidelity GetFidelity() const override;
     /** While it has an analytical back end only. */

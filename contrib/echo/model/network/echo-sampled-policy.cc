@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-sampled-policy.h"
+
+#include "ns3/abort.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <sstream>
+
+namespace ns3
+{
+namespace echo
+{
+
+NS_OBJECT_ENSURE_REGISTERED(SampledPolicy);
+
+TypeId SampledPolicy::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::echo::SampledPolicy")
+            .SetParent<FidelityPolicy>()
+            .SetGroupName("Echo")
+            .AddConstructor<SampledPolicy>()
+            .AddAttribute("Samples",
+                          "Instances of each distinct communication that are sampled",
+                          UintegerValue(2),
+                          MakeUintegerAccessor(&SampledPolicy::m_wanted),
+                          MakeUintegerChecker<uint32_t>(1, 1000))
+            .AddAttribute("Fidelity",
+                          "packet or flow: what samples run in",
+                          StringValue("packet"),
+                          MakeStringAccessor(&SampledPolicy::m_fidelity),
+                          MakeStringChecker());
+    return tid;
+}
+
+void SampledPolicy::SetCostModel(Ptr<CostModel> model)
+{
+    m_model = model;
+}
+
+void SampledPolicy::DoDispose()
+{
+    m_model = nullptr;
+    m_samples.clear();
+    m_sampled.clear();
+    FidelityPolicy::DoDispose();
+}
+
+SampledPolicy::Key SampledPolicy::KeyOf(const CollectiveInstance& instance)
+{
+    const CollectivePlan& plan = instance.plan;
+    const GroupLayout& layout = *plan.layout;
+    std::vector<std::pair<CollectiveKind, uint64_t>> sharing;
+    for (const auto& other : instance.sharing)
+    {
+        sharing.emplace_back(other->plan.spec.kind, other->plan.spec.bytes);
+    }
+    std::sort(sharing.begin(), sharing.end());
+    return {plan.spec.kind,
+            plan.choice.algorithm,
+            plan.choice.protocol,
+            plan.choice.channels,
+            plan.spec.bytes,
+            {layout.GetRanks(), layout.GetHosts(), layout.maxLocal, layout.nicsPerHost},
+            static_cast<uint64_t>(std::llround(instance.fabricBytes)),
+            std::move(sharing)};
+}
+
+Fidelity SampledPolicy::Choose(const CollectiveInstance& instance)
+{
+    if (instance.plan.layout->GetHosts() == 1)
+    {
+        return Fidelity::ANALYTICAL;
+    }
+    const bool meetsSample =
+        std::any_of(instance.sharing.begin(), instance.sharing.end(), [this](const auto& other) {
+            return m_sampled.count(other->id) > 0;
+        });
+    const Key key = KeyOf(instance);
+    Samples& samples = m_samples[key];
+    if (samples.begun >= m_wanted && samples.done > 0 && !meetsSample)
+    {
+        ++m_corrected;
+        return Fidelity::ANALYTICAL;
+    }
+    ++samples.begun;
+    m_sampled[instance.id] = key;
+    return ParseFidelity(m_fidelity);
+}
+
+void SampledPolicy::Observe(const CollectiveInstance& instance, Time duration)
+{
+    const auto it = m_sampled.find(instance.id);
+    if (it == m_sampled.end())
+    {
+        return;
+    }
+    NS_ABORT_MSG_IF(!m_model, "SampledPolicy needs SetCostModel before its first sample ends");
+    Samples& samples = m_samples[it->second];
+    m_sampled.erase(it);
+    const auto estimate =
+        static_cast<double>(m_model->Estimate(instance.plan).GetTotal().GetPicoSeconds());
+    const double ratio =
+        estimate > 0 ? static_cast<double>(duration.GetPicoSeconds()) / estimate : 1;
+    samples.least = samples.done == 0 ? ratio : std::min(samples.least, ratio);
+    samples.most = std::max(samples.most, ratio);
+    samples.sum += ratio;
+    ++samples.done;
+}
+
+double SampledPolicy::GetCorrection(const CollectiveInstance& instance) const
+{
+    const auto it = m_samples.find(KeyOf(instance));
+    return it == m_samples.end() || it->second.done == 0 ? 1 : it->second.sum / it->second.done;
+}
+
+std::vector<std::string> SampledPolicy::GetNotes() const
+{
+    uint64_t sampled = 0;
+    double spread = 0;
+    for (const auto& [key, samples] : m_samples)
+    {
+        sampled += samples.done;
+        spread = std::max(spread, samples.done > 0 ? samples.most / samples.least - 1 : 0);
+    }
+    if (sampled == 0)
+    {
+        return {};
+    }
+    std::ostringstream text;
+    text.precision(3);
+    text << m_samples.size() << " distinct communications were sampled " << sampled << " times in "
+         << m_fidelity << " fidelity and stand for " << m_corrected
+         << " others; samples of one differ by up to " << 100 * spread << " %";
+    return {text.str()};
+}
+
+} // namespace echo
+} // namespace ns3

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_SAMPLED_POLICY_H
+#define ECHO_SAMPLED_POLICY_H
+
+#include "echo-fidelity-policy.h"
+
+#include "ns3/echo-cost-model.h"
+
+#include <array>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+/**
+ * The first instances of each distinct communication run in the sampled fidelity; the mean ratio of
+ * their times to the estimate corrects later ones, which run analytically.
+ *
+ * Distinct are (kind, algorithm, protocol, channels, bytes; ranks, hosts, ranks of a host, NICs,
+ * bytes on fabric links; kinds and bytes of what shares its links when it starts). Communications
+ * that share links at the same time are not split: what meets one that is being sampled is sampled
+ * too. Inside a host everything is analytical.
+ */
+class SampledPolicy : public FidelityPolicy
+{
+  public:
+    static TypeId GetTypeId();
+    Fidelity Choose(const CollectiveInstance& instance) override;
+    void Observe(const CollectiveInstance& instance, Time duration) override;
+    double GetCorrection(const CollectiveInstance& instance) const override;
+    void SetCostModel(Ptr<CostModel> model) override;
+    std::vector<std::string> GetNotes() const override;
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    using Key = std::tuple<CollectiveKind,
+                           CollectiveAlgorithmKind,
+                           CollectiveProtocol,
+                           uint32_t,
+                           uint64_t,
+                           std::array<uint32_t, 4>,
+                           uint64_t,
+                           std::vector<std::pair<CollectiveKind, uint64_t>>>;
+
+    /** What the samples of one distinct communication said. */
+    struct Samples
+    {
+        uint32_t begun{0};
+        uint32_t done{0};
+        double sum{0}; //!< of ratios
+        double least{0};
+        double most{0};
+    };
+
+    static Key KeyOf(const CollectiveInstance& instance);
+
+    Ptr<CostModel> m_model;
+    uint32_t m_wanted{2};                  //!< attribute Samples
+    std::string m_fidelity;                //!< attribute Fidelity
+    std::map<Key, Samples> m_samples;      //!< by distinct communication
+    std::map<CollectiveId, Key> m_sampled; //!< running
+    uint64_t m_corrected{0};               //!< instances that ran analytically
+};
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_SAMPLED_POLICY_H */
