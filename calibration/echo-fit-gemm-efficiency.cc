@@ -28,7 +28,7 @@ namespace
 /** A GPU that was measured. Peaks are those of its data sheet: dense FP16, and memory. */
 struct Gpu
 {
-    std::string name;      //!< in the inputs
+    std::string name;      //!< in the inputs, if it was measured
     std::string attention; //!< how its name starts in the attention table
     std::string best;      //!< its name in the table of best products
     std::string applies;   //!< GPUs of the same generation, as beginnings of names
@@ -40,18 +40,17 @@ struct Gpu
 };
 
 const Gpu GPUS[] = {
-    {"a100", "A100", "NVIDIA A100 SXM", "A100, A800", 108, 0.98, true, 312e12, 2039e9},
+    {"a100", "A100", "NVIDIA A100 SXM", "A100, A800", 108, 0.97, true, 312e12, 2039e9},
     {"h100", "H100", "NVIDIA H100 SXM", "H100, H800, H200, GH200", 132, 0.88, true, 989.4e12, 3350e9},
-    {"h100",
-     "H100",
-     "NVIDIA B200 SXM",
-     "B200, B300, GB200, GB300",
-     148,
-     0.88,
-     false,
-     989.4e12,
-     3350e9},
+    {"b200", "H100", "NVIDIA B200 SXM", "B200, GB200", 148, 0.83, false, 989.4e12, 3350e9},
+    {"b300", "H100", "NVIDIA B300 SXM", "B300, GB300", 148, 0.93, false, 989.4e12, 3350e9},
 };
+
+/** @return the GPU whose measurements stand in for @p gpu, itself if it was measured */
+std::string GetMeasured(const Gpu& gpu)
+{
+    return gpu.measured ? gpu.name : "h100";
+}
 
 /** No kernel sustains more of the memory's rate; more was served by the cache. */
 const double MEMORY_CAP = 0.92;
@@ -161,7 +160,7 @@ std::vector<Product> GetProducts(const std::vector<Row>& table, const Gpu& gpu)
     std::vector<Product> products;
     for (const Row& row : table)
     {
-        if (row.at("gpu") == gpu.name)
+        if (row.at("gpu") == GetMeasured(gpu))
         {
             const double m = Number(row, "M");
             const double n = Number(row, "N");
@@ -196,7 +195,7 @@ MemoryKernel GetMemoryKernel(const std::vector<Row>& table,
     MemoryKernel kernel;
     for (const Row& row : table)
     {
-        if (row.at("gpu") != gpu.name || row.at("op") != op)
+        if (row.at("gpu") != GetMeasured(gpu) || row.at("op") != op)
         {
             continue;
         }
@@ -418,7 +417,7 @@ void WriteArchitecture(std::ostream& out, const Tables& tables, const Gpu& gpu)
     {
         slope = GetOutputSlope(GetProducts(tables.gemm, GPUS[0]), overhead);
     }
-    out << "  - name: " << (gpu.measured ? gpu.name : "b200") << "\n    gpus: [" << gpu.applies << "]\n"
+    out << "  - name: " << gpu.name << "\n    gpus: [" << gpu.applies << "]\n"
         << "    launch_overhead: " << Format("%.3gus", overhead * 1e6) << "\n";
     out << "    processors: " << gpu.processors << "\n    sustained: "
         << Format("%.2f", gpu.sustained) << "\n";
@@ -444,6 +443,8 @@ void WriteArchitecture(std::ostream& out, const Tables& tables, const Gpu& gpu)
     line("gemm_fp32", GetShare(tables.kernels, "sgemm", "Compute throughput"));
     line("gemm_memory", Median(memory, "products with few rows"));
     line("gemm_epilogue", std::min(1.0, 1 / slope));
+    line("grouped_gemm", 0.75);
+    line("flash1", 0.5);
     WriteAttention(out,
                    AttentionTable(tables.attention, gpu),
                    AttentionTable(tables.attention, GPUS[1]));

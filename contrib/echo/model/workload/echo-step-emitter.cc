@@ -107,10 +107,11 @@ void StepEmitter::Cast(const std::string& name, double elements)
 {
     if (m_plan.CastsInputs())
     {
-        const double written = 2 * (m_plan.matmul == DataType::FP4 ? 0.5 : 1);
-        Memory(name + " cast",
-               KernelKind::ELEMENTWISE,
-               elements * (BytesOf(m_plan.parameters) + written));
+        // FP4 has a scale of the whole tensor above those of blocks: its maximum is sought first.
+        const bool isFp4 = m_plan.matmul == DataType::FP4;
+        const double read = BytesOf(m_plan.parameters) * (isFp4 ? 2 : 1);
+        const double written = isFp4 ? 1 : 2;
+        Memory(name + " cast", KernelKind::ELEMENTWISE, elements * (read + written));
     }
 }
 
