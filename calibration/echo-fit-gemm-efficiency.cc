@@ -43,6 +43,7 @@ const Gpu GPUS[] = {
     {"a100", "A100", "NVIDIA A100 SXM", "A100, A800", 108, 0.97, true, 312e12, 2039e9},
     {"h100", "H100", "NVIDIA H100 SXM", "H100, H800, H200, GH200", 132, 0.88, true, 989.4e12, 3350e9},
     {"b200", "H100", "NVIDIA B200 SXM", "B200, GB200", 148, 0.83, false, 989.4e12, 3350e9},
+    {"mi300x", "H100", "AMD MI300X", "MI300", 304, 1, false, 989.4e12, 3350e9},
     {"b300", "H100", "NVIDIA B300 SXM", "B300, GB300", 148, 0.93, false, 989.4e12, 3350e9},
 };
 
@@ -419,6 +420,10 @@ void WriteArchitecture(std::ostream& out, const Tables& tables, const Gpu& gpu)
     }
     out << "  - name: " << gpu.name << "\n    gpus: [" << gpu.applies << "]\n"
         << "    launch_overhead: " << Format("%.3gus", overhead * 1e6) << "\n";
+    if (!gpu.measured)
+    {
+        out << "    measured_on: h100\n";
+    }
     out << "    processors: " << gpu.processors << "\n    sustained: "
         << Format("%.2f", gpu.sustained) << "\n";
     WriteCurve(out, products, overhead, slope, cap, scale);

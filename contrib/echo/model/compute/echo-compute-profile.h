@@ -42,6 +42,7 @@ struct KernelEfficiency
     };
 
     std::string name;                    //!< e.g. "a100"
+    std::string measuredOn;              //!< GPUs whose measurements stand in; empty: its own
     std::vector<std::string> gpus;       //!< beginnings of names of GPUs that it holds for
     Time launchOverhead;                 //!< time of a kernel that does next to nothing
     std::vector<Point> gemm;             //!< by ascending ideal time; on tensor cores

@@ -54,6 +54,12 @@ class RooflineComputeModel : public ComputeModel
      * one are used; else empty */
     std::string GetWarning() const;
 
+    /**
+     * @return a sentence if matrix products lie outside the measured range (by more than half a
+     *         decade of ideal time), with how many; else empty
+     */
+    std::string DescribeExtrapolation(const WorkloadGraph& workload) const;
+
     Time GetDuration(const Operator& op, RankId rank) const override;
 
     /** @return time of @p op on the GPU, in seconds; a negative number if there is no peak */

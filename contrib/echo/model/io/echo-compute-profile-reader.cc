@@ -92,6 +92,7 @@ KernelEfficiency ReadArchitecture(const YamlNode& node)
 {
     KernelEfficiency efficiency;
     efficiency.name = node.Get("name").AsString();
+    efficiency.measuredOn = node.GetString("measured_on", "");
     for (const YamlNode& gpu : node.Get("gpus").GetEntries())
     {
         efficiency.gpus.push_back(gpu.AsString());

@@ -215,6 +215,12 @@ void GradientOperators::Update()
     {
         return;
     }
+    if (m_plan.sharding == StateSharding::GRADIENTS) // reduced once a micro-batch, gathered once
+    {
+        m_reduced = {{LayoutGroup::DATA, m_parameters.dense},
+                     {LayoutGroup::EXPERT_DATA, m_parameters.experts}};
+        m_reduced.resize(m_parameters.experts > 0 ? 2 : 1);
+    }
     for (size_t i = 0; i < m_reduced.size(); ++i)
     {
         m_emitter.Collective("parameters bucket " + std::to_string(i) + " all-gather",
