@@ -113,7 +113,8 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
         {
             const StepErrors result = WriteStepAccuracy(details, steps, full);
             WriteStepSummary(summary, steps, result);
-            std::cout << summary.str().substr(summary.str().rfind('\n', summary.str().size() - 2) + 1)
+            std::cout << summary.str().substr(summary.str().rfind('\n', summary.str().size() - 2) +
+                                              1)
                       << std::flush;
         }
     }
@@ -124,7 +125,8 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
            "from its published plan and simulated analytically, with one cost model for all rows: "
            "kernels by `calibration/compute/gemm-efficiency.yaml`, collectives by the machines' "
            "profiles. What is known of a source's software stands in the scenario beside its table "
-           "in `calibration/training/`. Errors are (simulated - measured) / measured, in percent.\n\n"
+           "in `calibration/training/`. Errors are (simulated - measured) / measured, in "
+           "percent.\n\n"
         << "| source | rows | mean abs | median abs | 90th percentile | worst | mean | bar: mean "
            "(90th) |\n|---|---:|---:|---:|---:|---:|---:|---:|\n"
         << summary.str() << "\n"
@@ -163,7 +165,8 @@ int main(int argc, char* argv[])
         }
         if (name != "collectives")
         {
-            throw InputError({"", 0, "accuracy"}, "'" + name + "'", "collectives, dlrm or training");
+            throw InputError(
+                {"", 0, "accuracy"}, "'" + name + "'", "collectives, dlrm or training");
         }
         return WriteCollectives(folder);
     });

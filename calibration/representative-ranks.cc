@@ -204,11 +204,11 @@ class Reduction
     WorkloadGraphPtr m_full;
     PlacementPtr m_placement; //!< of all ranks
     EchoBackendHelper m_helper;
-    std::vector<RankId> m_ranks;         //!< that represent the others
-    std::map<RankId, RankId> m_newRank;  //!< their numbers in the reduced workload
-    std::vector<OperatorId> m_ids;       //!< new operators, by old
-    OperatorId m_last;                   //!< of what the last Add made, if more than one
-    std::map<uint32_t, Time> m_times;    //!< by communication of the program that is rebuilt
+    std::vector<RankId> m_ranks;        //!< that represent the others
+    std::map<RankId, RankId> m_newRank; //!< their numbers in the reduced workload
+    std::vector<OperatorId> m_ids;      //!< new operators, by old
+    OperatorId m_last;                  //!< of what the last Add made, if more than one
+    std::map<uint32_t, Time> m_times;   //!< by communication of the program that is rebuilt
 };
 
 } // namespace

@@ -119,9 +119,11 @@ Step ReadStep(const StepTable& table, size_t index, const std::string& file)
                            key.rfind("workload.", 0) == 0 || key.rfind("compute.", 0) == 0;
         step.overrides.sets.push_back((isTop ? key : "workload.generate." + key) + "=" + value);
         const size_t dot = key.rfind('.');
-        step.label += (step.label.empty() ? "" : ", ") +
-                      (key == "model.preset" ? "" : key.substr(dot == std::string::npos ? 0 : dot + 1) + " ") +
-                      (key == "cluster" ? value.substr(value.rfind('/') + 1) : value);
+        step.label +=
+            (step.label.empty() ? "" : ", ") +
+            (key == "model.preset" ? ""
+                                   : key.substr(dot == std::string::npos ? 0 : dot + 1) + " ") +
+            (key == "cluster" ? value.substr(value.rfind('/') + 1) : value);
     }
     if (!(step.measured > 0))
     {

@@ -183,7 +183,8 @@ TEST(Roofline, ProductsOfKnownSizesWriteBehindTheirArithmetic)
     const std::string text = std::string(ROUND) +
                              "    gemm_epilogue: 0.5\n    sustained: 0.5\n    processors: 64\n"
                              "    grouped_gemm: 0.5\n";
-    const auto model = MakeModel(RoundGpu(), ReadComputeProfile(YamlNode::LoadText(text, "r.yaml")));
+    const auto model =
+        MakeModel(RoundGpu(), ReadComputeProfile(YamlNode::LoadText(text, "r.yaml")));
     Operator op = Kernel(KernelKind::GEMM, 2.0 * 4096 * 4096 * 4096, 3 * 2.0 * 4096 * 4096);
     op.shape = {4096, 4096, 4096, 1};
     // 1374.4 us at the peak, 0.8 of it reached, half of that sustained; 1024 tiles are 16 waves on
@@ -209,17 +210,22 @@ TEST(Roofline, AttentionByHeadMaskAndSequence)
     text.replace(text.find(from),
                  from.size(),
                  "attention:\n"
-                 "      - {kernel: flash, head: 64, causal: true, sequence: 1024, forward: 0.2, backward: 0.1}\n"
-                 "      - {kernel: flash, head: 64, causal: true, sequence: 4096, forward: 0.4, backward: 0.3}\n"
-                 "      - {kernel: cudnn, head: 128, causal: true, sequence: 1024, forward: 0.8, backward: 0.6}");
-    const auto model = MakeModel(RoundGpu(), ReadComputeProfile(YamlNode::LoadText(text, "r.yaml")));
+                 "      - {kernel: flash, head: 64, causal: true, sequence: 1024, forward: 0.2, "
+                 "backward: 0.1}\n"
+                 "      - {kernel: flash, head: 64, causal: true, sequence: 4096, forward: 0.4, "
+                 "backward: 0.3}\n"
+                 "      - {kernel: cudnn, head: 128, causal: true, sequence: 1024, forward: 0.8, "
+                 "backward: 0.6}");
+    const auto model =
+        MakeModel(RoundGpu(), ReadComputeProfile(YamlNode::LoadText(text, "r.yaml")));
     const auto us = [&](KernelKind kind, uint32_t sequence, uint32_t head) {
         Operator op = Kernel(kind, 1e10, 0);
         op.shape = {sequence, sequence, head, 1u << 20}; // far from all pairs: masked
         return MicrosecondsOf(*model, op);
     };
     EXPECT_NEAR(us(KernelKind::ATTENTION, 1024, 64), 100 / 0.2 + 5, 1e-5);
-    EXPECT_NEAR(us(KernelKind::ATTENTION, 2048, 64), 100 / 0.3 + 5, 1e-5); // half way, in logarithms
+    EXPECT_NEAR(
+        us(KernelKind::ATTENTION, 2048, 64), 100 / 0.3 + 5, 1e-5); // half way, in logarithms
     EXPECT_NEAR(us(KernelKind::ATTENTION, 65536, 80), 100 / 0.4 + 5, 1e-5); // nearest
     EXPECT_NEAR(us(KernelKind::ATTENTION_BACKWARD, 4096, 64), 100 / 0.3 + 5, 1e-5);
     EXPECT_NEAR(us(KernelKind::CUDNN_ATTENTION, 4096, 64), 100 / 0.8 + 5, 1e-5);

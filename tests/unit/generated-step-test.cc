@@ -181,7 +181,7 @@ TEST(GeneratedStep, ShardedLayersAreFetchedAhead)
     plan.sharding = StateSharding::PARAMETERS;
     ListScheduler run(Generate(plan), LayerCost, [](const auto& group, const auto& spec) {
         return group.GetKind() == GroupKind::DATA && spec.kind == CollectiveKind::ALL_GATHER ? 14
-                                                                                              : 0.0;
+                                                                                             : 0.0;
     });
     ASSERT_TRUE(run.Run());
     EXPECT_EQ(run.GetStepTime(), 4 * (14 + 44) + 2 * 14);

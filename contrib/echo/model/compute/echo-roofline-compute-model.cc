@@ -156,8 +156,7 @@ double RooflineComputeModel::GetSeconds(const Operator& op) const
             return -1;
         }
         const double ideal = op.flops / peak->second;
-        const bool isGemm =
-            op.kernel == KernelKind::GEMM || op.kernel == KernelKind::GROUPED_GEMM;
+        const bool isGemm = op.kernel == KernelKind::GEMM || op.kernel == KernelKind::GROUPED_GEMM;
         if (isGemm && op.precision != DataType::FP32 && m_efficiency.gemmEpilogue > 0 &&
             op.shape.rows > 0)
         {

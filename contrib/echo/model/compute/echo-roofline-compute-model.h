@@ -19,8 +19,8 @@ namespace echo
  *
  *   launch overhead + max(flops / (peak * efficiency), bytes / (bandwidth * efficiency)),
  *
- * peak by the operator's number format, efficiencies as measured (KernelEfficiency). A matrix product
- * of known sizes reads its inputs beside its arithmetic, but writes its result behind it:
+ * peak by the operator's number format, efficiencies as measured (KernelEfficiency). A matrix
+ * product of known sizes reads its inputs beside its arithmetic, but writes its result behind it:
  *
  *   launch overhead + max(flops / (peak * efficiency) * quantisation, input bytes / ...)
  *     + output bytes / (bandwidth * epilogue).
