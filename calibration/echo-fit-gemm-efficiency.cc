@@ -9,6 +9,9 @@
 //   --best         accelerator, dtype, mamf_tflops, theory_tflops: best product of any shape
 // calibration/compute/README.md names their sources and says what is derived from which.
 
+#include "attention-fit.h"
+#include "measured-table.h"
+
 #include "ns3/command-line.h"
 
 #include <algorithm>
@@ -22,13 +25,15 @@
 #include <string>
 #include <vector>
 
+using namespace ns3::echo;
+
 namespace
 {
 
 /** A GPU that was measured. Peaks are those of its data sheet: dense FP16, and memory. */
 struct Gpu
 {
-    std::string name;      //!< in the inputs
+    std::string name;      //!< in the inputs, if it was measured
     std::string attention; //!< how its name starts in the attention table
     std::string best;      //!< its name in the table of best products
     std::string applies;   //!< GPUs of the same generation, as beginnings of names
@@ -40,7 +45,7 @@ struct Gpu
 };
 
 const Gpu GPUS[] = {
-    {"a100", "A100", "NVIDIA A100 SXM", "A100, A800", 108, 0.98, true, 312e12, 2039e9},
+    {"a100", "A100", "NVIDIA A100 SXM", "A100, A800", 108, 0.97, true, 312e12, 2039e9},
     {"h100",
      "H100",
      "NVIDIA H100 SXM",
@@ -50,96 +55,21 @@ const Gpu GPUS[] = {
      true,
      989.4e12,
      3350e9},
-    {"h100",
-     "H100",
-     "NVIDIA B200 SXM",
-     "B200, B300, GB200, GB300",
-     148,
-     0.88,
-     false,
-     989.4e12,
-     3350e9},
+    {"b200", "H100", "NVIDIA B200 SXM", "B200, GB200", 148, 0.83, false, 989.4e12, 3350e9},
+    {"mi300x", "H100", "AMD MI300X", "MI300", 304, 1, false, 989.4e12, 3350e9},
+    {"b300", "H100", "NVIDIA B300 SXM", "B300, GB300", 148, 0.93, false, 989.4e12, 3350e9},
 };
+
+/** @return the GPU whose measurements stand in for @p gpu, itself if it was measured */
+std::string GetMeasured(const Gpu& gpu)
+{
+    return gpu.measured ? gpu.name : "h100";
+}
 
 /** No kernel sustains more of the memory's rate; more was served by the cache. */
 const double MEMORY_CAP = 0.92;
 /** Kernels of less ideal time than this are too short for the tables' clock of 1 us. */
 const double SHORTEST = 2e-6;
-
-using Row = std::map<std::string, std::string>;
-
-/** @return cells of a line; a cell in quotes may hold commas */
-std::vector<std::string> Split(const std::string& line)
-{
-    std::vector<std::string> cells(1);
-    bool isQuoted = false;
-    for (char c : line)
-    {
-        if (c == '"')
-        {
-            isQuoted = !isQuoted;
-        }
-        else if (c == ',' && !isQuoted)
-        {
-            cells.emplace_back();
-        }
-        else if (c != '\r')
-        {
-            cells.back() += c;
-        }
-    }
-    return cells;
-}
-
-std::vector<Row> ReadTable(const std::string& path, const std::vector<std::string>& columns)
-{
-    std::ifstream in(path);
-    if (!in)
-    {
-        throw std::runtime_error(path + ": cannot be read");
-    }
-    std::vector<Row> rows;
-    std::vector<std::string> header;
-    for (std::string line; std::getline(in, line);)
-    {
-        if (line.empty() || line[0] == '#')
-        {
-            continue;
-        }
-        const std::vector<std::string> cells = Split(line);
-        if (header.empty())
-        {
-            header = cells;
-            for (const auto& column : columns)
-            {
-                if (std::find(header.begin(), header.end(), column) == header.end())
-                {
-                    throw std::runtime_error(path + ": no column '" + column + "'");
-                }
-            }
-            continue;
-        }
-        Row row;
-        for (size_t i = 0; i < header.size() && i < cells.size(); ++i)
-        {
-            row[header[i]] = cells[i];
-        }
-        rows.push_back(row);
-    }
-    return rows;
-}
-
-double Number(const Row& row, const std::string& column)
-{
-    const std::string& text = row.at(column);
-    size_t used = 0;
-    const double value = std::stod(text, &used);
-    if (used != text.size())
-    {
-        throw std::runtime_error("column '" + column + "': '" + text + "' is no number");
-    }
-    return value;
-}
 
 double Median(std::vector<double> values, const std::string& what)
 {
@@ -169,7 +99,7 @@ std::vector<Product> GetProducts(const std::vector<Row>& table, const Gpu& gpu)
     std::vector<Product> products;
     for (const Row& row : table)
     {
-        if (row.at("gpu") == gpu.name)
+        if (row.at("gpu") == GetMeasured(gpu))
         {
             const double m = Number(row, "M");
             const double n = Number(row, "N");
@@ -204,7 +134,7 @@ MemoryKernel GetMemoryKernel(const std::vector<Row>& table,
     MemoryKernel kernel;
     for (const Row& row : table)
     {
-        if (row.at("gpu") != gpu.name || row.at("op") != op)
+        if (row.at("gpu") != GetMeasured(gpu) || row.at("op") != op)
         {
             continue;
         }
@@ -251,13 +181,6 @@ struct Tables
     std::vector<Row> kernels;
     std::vector<Row> best;
 };
-
-std::string Format(const char* format, double value)
-{
-    char text[64];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
-}
 
 std::string FormatMicroseconds(double value)
 {
@@ -341,78 +264,6 @@ double GetBest(const Tables& tables, const std::string& accelerator)
     return 1;
 }
 
-/** Operations a second of fused attention, by pass, kernel, mask, head size and sequence. */
-class AttentionTable
-{
-  public:
-    AttentionTable(const std::vector<Row>& rows, const Gpu& gpu) : m_peak(gpu.peak)
-    {
-        for (const Row& row : rows)
-        {
-            if (row.at("gpu").rfind(gpu.attention, 0) == 0)
-            {
-                m_shares[{row.at("kernel") + " " + row.at("pass"),
-                          {row.at("causal"),
-                           {static_cast<int>(Number(row, "head_dim")),
-                            static_cast<int>(Number(row, "seq"))}}}] =
-                    Number(row, "tflops") * 1e12 / gpu.peak;
-            }
-        }
-    }
-
-    /** @return the share of the peak; 0 if it was not measured */
-    double Get(const std::string& kernel, bool causal, int head, int sequence) const
-    {
-        const auto found = m_shares.find({kernel, {causal ? "1" : "0", {head, sequence}}});
-        return found == m_shares.end() ? 0 : found->second;
-    }
-
-  private:
-    using Key = std::pair<std::string, std::pair<std::string, std::pair<int, int>>>;
-    std::map<Key, double> m_shares;
-    double m_peak;
-};
-
-/**
- * Forward and backward shares of the peak. A pass in both directions takes 3.5 forward passes'
- * operations; where only both together were measured, the backward pass gets the share of the
- * forward one that FlashAttention-2 has on H100 (@p reference); so do kernels of which only the
- * forward pass was.
- */
-void WriteAttention(std::ostream& out, const AttentionTable& table, const AttentionTable& reference)
-{
-    out << "    attention:\n";
-    for (const bool causal : {false, true})
-    {
-        for (const int head : {64, 128, 256})
-        {
-            for (const int sequence : {512, 1024, 2048, 4096, 8192, 16384})
-            {
-                const double forward = reference.Get("FA2 fwd", causal, head, sequence);
-                const double both = reference.Get("FA2 fwd+bwd", causal, head, sequence);
-                const double ratio =
-                    forward > 0 && both > 0 ? 2.5 / (3.5 / both - 1 / forward) / forward : 0.85;
-                const auto write = [&](const char* kernel, double share) {
-                    if (share > 0)
-                    {
-                        out << "      - {kernel: " << kernel << ", head: " << head
-                            << ", causal: " << (causal ? "true" : "false")
-                            << ", sequence: " << sequence << ", forward: " << Format("%.3f", share)
-                            << ", backward: " << Format("%.3f", share * ratio) << "}\n";
-                    }
-                };
-                const double ownBoth = table.Get("FA2 fwd+bwd", causal, head, sequence);
-                const double own = table.Get("FA2 fwd", causal, head, sequence);
-                const double flash = own > 0 ? own : ownBoth * (1 + 2.5 / ratio) / 3.5;
-                const double fused = std::max(table.Get("FA3 fwd", causal, head, sequence),
-                                              table.Get("cuDNN fwd", causal, head, sequence));
-                write("flash", flash);
-                write("cudnn", fused > 0 ? fused : flash);
-            }
-        }
-    }
-}
-
 void WriteArchitecture(std::ostream& out, const Tables& tables, const Gpu& gpu)
 {
     const double overhead =
@@ -425,9 +276,12 @@ void WriteArchitecture(std::ostream& out, const Tables& tables, const Gpu& gpu)
     {
         slope = GetOutputSlope(GetProducts(tables.gemm, GPUS[0]), overhead);
     }
-    out << "  - name: " << (gpu.measured ? gpu.name : "b200") << "\n    gpus: [" << gpu.applies
-        << "]\n"
+    out << "  - name: " << gpu.name << "\n    gpus: [" << gpu.applies << "]\n"
         << "    launch_overhead: " << Format("%.3gus", overhead * 1e6) << "\n";
+    if (!gpu.measured)
+    {
+        out << "    measured_on: h100\n";
+    }
     out << "    processors: " << gpu.processors
         << "\n    sustained: " << Format("%.2f", gpu.sustained) << "\n";
     WriteCurve(out, products, overhead, slope, cap, scale);
@@ -452,8 +306,11 @@ void WriteArchitecture(std::ostream& out, const Tables& tables, const Gpu& gpu)
     line("gemm_fp32", GetShare(tables.kernels, "sgemm", "Compute throughput"));
     line("gemm_memory", Median(memory, "products with few rows"));
     line("gemm_epilogue", std::min(1.0, 1 / slope));
-    WriteAttention(
-        out, AttentionTable(tables.attention, gpu), AttentionTable(tables.attention, GPUS[1]));
+    line("grouped_gemm", 0.75);
+    line("flash1", 0.5);
+    WriteAttention(out,
+                   AttentionTable(tables.attention, gpu.attention, gpu.peak),
+                   AttentionTable(tables.attention, GPUS[1].attention, GPUS[1].peak));
     line("elementwise", elementwise);
     line("normalization", GetShare(tables.kernels, "layer_norm_grad_input", "DRAM throughput"));
     line("embedding", lookup);

@@ -14,7 +14,7 @@ namespace echo
 /** Training steps measured by one party with one software. */
 struct MeasuredSteps
 {
-    std::string name;     //!< for --source
+    std::string name; //!< for --source
     std::string title;
     std::string table;    //!< CSV: a row a step, columns are keys of the generate block, hosts,
                           //!< cluster and step_s

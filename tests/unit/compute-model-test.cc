@@ -178,6 +178,61 @@ TEST(Roofline, RefusesWhatItCannotTime)
     EXPECT_THROW(MakeModel(gpu, ShippedProfile()), InputError);
 }
 
+TEST(Roofline, ProductsOfKnownSizesWriteBehindTheirArithmetic)
+{
+    const std::string text = std::string(ROUND) +
+                             "    gemm_epilogue: 0.5\n    sustained: 0.5\n    processors: 64\n"
+                             "    grouped_gemm: 0.5\n";
+    const auto model =
+        MakeModel(RoundGpu(), ReadComputeProfile(YamlNode::LoadText(text, "r.yaml")));
+    Operator op = Kernel(KernelKind::GEMM, 2.0 * 4096 * 4096 * 4096, 3 * 2.0 * 4096 * 4096);
+    op.shape = {4096, 4096, 4096, 1};
+    // 1374.4 us at the peak, 0.8 of it reached, half of that sustained; 1024 tiles are 16 waves on
+    // 64 processors, whose average is 16.5; 33.6 MB written at 500 GB/s; 5 us.
+    const double ideal = 2.0 * 4096 * 4096 * 4096 / 100e6;
+    const double written = 2.0 * 4096 * 4096 / 0.5e6;
+    EXPECT_NEAR(MicrosecondsOf(*model, op), ideal / 0.4 * 16 / 16.5 + written + 5, 0.01);
+    // Half a tile more in both directions: padded to 33 x 33 tiles, 17.02 waves.
+    op.shape = {4160, 4160, 4096, 1};
+    op.flops = 2.0 * 4160 * 4160 * 4096;
+    op.memoryBytes = 2.0 * (2 * 4160.0 * 4096 + 4160.0 * 4160);
+    const double padding = 33.0 * 33 * 128 * 128 / (4160.0 * 4160);
+    EXPECT_NEAR(MicrosecondsOf(*model, op),
+                op.flops / 100e6 / 0.4 * padding * 18 / (1089 / 64.0 + 0.5) +
+                    2.0 * 4160 * 4160 / 0.5e6 + 5,
+                0.01);
+}
+
+TEST(Roofline, AttentionByHeadMaskAndSequence)
+{
+    std::string text = ROUND;
+    const std::string from = "attention: 0.25";
+    text.replace(text.find(from),
+                 from.size(),
+                 "attention:\n"
+                 "      - {kernel: flash, head: 64, causal: true, sequence: 1024, forward: 0.2, "
+                 "backward: 0.1}\n"
+                 "      - {kernel: flash, head: 64, causal: true, sequence: 4096, forward: 0.4, "
+                 "backward: 0.3}\n"
+                 "      - {kernel: cudnn, head: 128, causal: true, sequence: 1024, forward: 0.8, "
+                 "backward: 0.6}");
+    const auto model =
+        MakeModel(RoundGpu(), ReadComputeProfile(YamlNode::LoadText(text, "r.yaml")));
+    const auto us = [&](KernelKind kind, uint32_t sequence, uint32_t head) {
+        Operator op = Kernel(kind, 1e10, 0);
+        op.shape = {sequence, sequence, head, 1u << 20}; // far from all pairs: masked
+        return MicrosecondsOf(*model, op);
+    };
+    EXPECT_NEAR(us(KernelKind::ATTENTION, 1024, 64), 100 / 0.2 + 5, 1e-5);
+    EXPECT_NEAR(
+        us(KernelKind::ATTENTION, 2048, 64), 100 / 0.3 + 5, 1e-5); // half way, in logarithms
+    EXPECT_NEAR(us(KernelKind::ATTENTION, 65536, 80), 100 / 0.4 + 5, 1e-5); // nearest
+    EXPECT_NEAR(us(KernelKind::ATTENTION_BACKWARD, 4096, 64), 100 / 0.3 + 5, 1e-5);
+    EXPECT_NEAR(us(KernelKind::CUDNN_ATTENTION, 4096, 64), 100 / 0.8 + 5, 1e-5);
+    EXPECT_NEAR(us(KernelKind::FLASH1_ATTENTION, 4096, 64), 100 / 0.2 + 5, 1e-5); // half
+    EXPECT_NEAR(us(KernelKind::ATTENTION, 1024, 0), 100 / 0.2 + 5, 1e-5);
+}
+
 TEST(Roofline, SaysWhenAGpuWasNotMeasured)
 {
     const ComputeProfile profile = ShippedProfile();
@@ -185,6 +240,9 @@ TEST(Roofline, SaysWhenAGpuWasNotMeasured)
     EXPECT_EQ(MakeModel(ShippedGpu("h800"), profile)->GetWarning(), "");
     EXPECT_THAT(MakeModel(ShippedGpu("b200"), profile)->GetWarning(),
                 HasSubstr("efficiencies of h100 are used for B200"));
+    EXPECT_EQ(MakeModel(ShippedGpu("dgx-h200"), profile)->GetWarning(), "");
+    EXPECT_THAT(MakeModel(ShippedGpu("dgx1-v100"), profile)->GetWarning(),
+                HasSubstr("efficiencies of h100 are used for V100"));
 }
 
 TEST(Roofline, StaysBelowTheBestMeasured)

@@ -113,4 +113,97 @@ TEST(GeneratedStep, WeightGradientHidesTheInputGradientsAllReduce)
     EXPECT_EQ(stepTime(5), 58 + 4 * 5 + 2 * 3);
 }
 
+/** As LayerCost, with the weights' gradients a unit and all else of a backward pass a unit. */
+double SplitCost(const ExecutionGraph& program, const Operator& op)
+{
+    return LayerCost(program, op) > 0 ? 1 : 0;
+}
+
+double StepOf(const TrainingPlan& plan, const ListScheduler::OperatorCost& cost)
+{
+    ListScheduler run(Generate(plan), cost, [](const auto&, const auto&) { return 0.0; });
+    EXPECT_TRUE(run.Run());
+    return run.GetStepTime();
+}
+
+TEST(GeneratedStep, InterleavingDividesTheBubble)
+{
+    // arXiv 2104.04473, 2.2.2: (p - 1)(tf + tb) / v of idle time. Two layers a stage: 14 forward
+    // and 22 x 2 backward units each.
+    for (uint32_t stages : {2, 4})
+    {
+        TrainingPlan plan = SmallPlan({1, 1, 1, 1, stages}, 4 * stages);
+        plan.microBatches = 2 * stages;
+        const double pass = 4 * (14 + 44);
+        for (uint32_t chunks : {1, 2, 4})
+        {
+            plan.chunks = chunks;
+            plan.overlapPipeline = true;
+            EXPECT_EQ(StepOf(plan, LayerCost),
+                      plan.microBatches * pass + (stages - 1) * pass / chunks)
+                << stages << " stages, " << chunks << " chunks";
+        }
+    }
+}
+
+TEST(GeneratedStep, ZeroBubbleFillsTheCoolDown)
+{
+    // arXiv 2401.10241, 2.3: ZB-H1 idles (p - 1)(tf + tb - tw); with a unit a kernel a layer has 14
+    // forward, 22 backward of which 4 are weight gradients (batched ones of the core not).
+    TrainingPlan plan = SmallPlan({1, 1, 1, 1, 4}, 4);
+    plan.microBatches = 12;
+    plan.overlapPipeline = true;
+    const double pass = 14 + 22;
+    EXPECT_EQ(StepOf(plan, SplitCost), (12 + 3) * pass);
+    plan.schedule = CreateObject<ZeroBubbleSchedule>();
+    EXPECT_EQ(StepOf(plan, SplitCost), 12 * pass + 3 * (pass - 2 * 4));
+}
+
+TEST(GeneratedStep, ListedPassesRunAsWritten)
+{
+    TrainingPlan plan = SmallPlan({1, 1, 1, 1, 2}, 2);
+    plan.microBatches = 2;
+    const double eager = StepOf(plan, LayerCost); // 1F1B
+    Ptr<ListedSchedule> listed = CreateObject<ListedSchedule>();
+    listed->SetPasses({ParsePipelinePasses("F0 F1 B0 B1"), ParsePipelinePasses("F0 B0 F1 B1")});
+    plan.schedule = listed;
+    EXPECT_EQ(StepOf(plan, LayerCost), eager);
+    listed->SetPasses({ParsePipelinePasses("F0 B0 F1 B1"), ParsePipelinePasses("F0 B0 F1 B1")});
+    EXPECT_EQ(StepOf(plan, LayerCost), 2 * 2 * (14 + 44)); // nothing overlaps
+}
+
+TEST(GeneratedStep, ShardedLayersAreFetchedAhead)
+{
+    // Four layers; a gather as long as a layer's forward pass is hidden behind the layer before:
+    // only the embeddings' and the first layer's are seen, and nothing of the backward pass (a
+    // layer takes 44) but the last reduction.
+    TrainingPlan plan = SmallPlan({1, 1, 1, 4, 1}, 4);
+    plan.sharding = StateSharding::PARAMETERS;
+    ListScheduler run(Generate(plan), LayerCost, [](const auto& group, const auto& spec) {
+        return group.GetKind() == GroupKind::DATA && spec.kind == CollectiveKind::ALL_GATHER ? 14
+                                                                                             : 0.0;
+    });
+    ASSERT_TRUE(run.Run());
+    EXPECT_EQ(run.GetStepTime(), 4 * (14 + 44) + 2 * 14);
+}
+
+TEST(GeneratedStep, TheHostHoldsBackShortKernels)
+{
+    // With 10 us a launch and a unit of 1 us a kernel the step is as long as all launches.
+    TrainingPlan plan = SmallPlan({1, 1, 1, 1, 1}, 2);
+    const auto hostTime = [](const ExecutionGraph&, const Operator& op) {
+        return op.type == OperatorType::HOST ? op.duration.GetMicroSeconds() : 1.0;
+    };
+    const double free = StepOf(plan, hostTime);
+    plan.host.kernel = MicroSeconds(10);
+    const auto workload = Generate(plan);
+    double launches = 0;
+    for (const Operator& op : workload->GetProgram(RankId(0))->GetOperators())
+    {
+        launches += op.type == OperatorType::HOST ? op.duration.GetMicroSeconds() : 0;
+    }
+    EXPECT_EQ(launches, 10 * free); // a unit a kernel
+    EXPECT_GE(StepOf(plan, hostTime), launches);
+}
+
 } // namespace

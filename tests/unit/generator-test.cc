@@ -5,6 +5,7 @@
 #include "ns3/echo-stage-parameters.h"
 #include "ns3/echo-workload-health.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
 #include <set>
@@ -368,6 +369,158 @@ TEST(Generator, ExpertsExchangeTokensInsideTheirGroups)
                                           CollectiveKind::ALL_REDUCE,
                                           GroupKind::DATA);
     EXPECT_EQ(bytes, std::vector<uint64_t>{2 * (257 * 1024 + 1024 * 256 + 256) * 4});
+}
+
+TEST(Generator, ShardedParametersAreGatheredTwiceAndReducedOnce)
+{
+    TrainingPlan plan = SmallPlan({1, 1, 1, 4, 1}, 2);
+    plan.sharding = StateSharding::PARAMETERS;
+    plan.parameters = DataType::BF16;
+    plan.matmul = DataType::BF16;
+    plan.microBatches = 3;
+    const uint64_t layer = 12 * 256 * 256 + 13 * 256;
+    const auto count = [&](const std::string& name, CollectiveKind kind) {
+        return BytesOfCollectives(*Generate(plan), 0, name, kind, GroupKind::DATA);
+    };
+    // Three micro-batches: the first layer forward and backward, in BF16; gradients in FP32.
+    EXPECT_EQ(count("layer 0 parameters all-gather", CollectiveKind::ALL_GATHER),
+              std::vector<uint64_t>(6, layer * 2));
+    EXPECT_EQ(count("layer 1 gradients reduce-scatter", CollectiveKind::REDUCE_SCATTER),
+              std::vector<uint64_t>(3, layer * 4));
+    plan.reshardAfterForward = false;
+    EXPECT_EQ(count("layer 0 parameters all-gather", CollectiveKind::ALL_GATHER).size(), 3u);
+    // ZeRO-2: gradients of every micro-batch, parameters once.
+    plan.sharding = StateSharding::GRADIENTS;
+    EXPECT_EQ(count("reduce-scatter", CollectiveKind::REDUCE_SCATTER).size(), 3u);
+    EXPECT_EQ(count("bucket 0 all-gather", CollectiveKind::ALL_GATHER).size() +
+                  count("bucket 2 all-gather", CollectiveKind::ALL_GATHER).size(),
+              1u);
+}
+
+TEST(Generator, ContextRanksPassKeysAndValuesInARing)
+{
+    TrainingPlan plan = SmallPlan({1, 4, 1, 1, 1}, 1);
+    plan.parameters = DataType::BF16;
+    plan.matmul = DataType::BF16;
+    plan.attention = AttentionKernel::FLASH;
+    const auto workload = GenerateTransformer(plan, 4);
+    EXPECT_TRUE(WorkloadHealth(*workload).GetWarnings().empty());
+    EXPECT_NEAR(FlopsOf(*workload) / plan.GetStepFlops(), 1, 1e-9);
+    // 32 tokens of 256 keys and 256 values of 2 B, three times forward; backward their gradients go
+    // with them from the second step on, and one step home.
+    std::map<uint64_t, uint32_t> sends;
+    const ExecutionGraph& program = *workload->GetProgram(RankId(1));
+    for (const Operator& op : program.GetOperators())
+    {
+        if (op.type == OperatorType::POINT_TO_POINT)
+        {
+            const auto& elements = program.GetCommunication(op).elements;
+            ASSERT_EQ(elements.size(), 2u);
+            EXPECT_EQ(elements[0].peerIndex, 2u);
+            EXPECT_EQ(elements[1].peerIndex, 0u);
+            ++sends[elements[0].bytes];
+        }
+    }
+    const uint64_t part = 32 * 512 * 2;
+    EXPECT_EQ(sends, (std::map<uint64_t, uint32_t>{{part, 4}, {2 * part, 3}}));
+    plan.contextExchange = ContextExchange::ALL_GATHER;
+    EXPECT_EQ(BytesOfCollectives(*GenerateTransformer(plan, 4),
+                                 0,
+                                 "values all-gather",
+                                 CollectiveKind::ALL_GATHER,
+                                 GroupKind::CONTEXT),
+              std::vector<uint64_t>(2, 4 * part));
+}
+
+TEST(Generator, ExpertsMayHaveUnequalLoads)
+{
+    TrainingPlan plan = SmallPlan({1, 1, 4, 4, 1}, 1);
+    plan.model.experts = 4;
+    plan.model.SetDefaults();
+    plan.expertLoad = {1, 2, 1, 4};
+    const auto workload = Generate(plan);
+    EXPECT_TRUE(WorkloadHealth(*workload).GetWarnings().empty());
+    // S = 262,144 B: rank 1's experts get a quarter of what every rank sends, and send that back.
+    const ExecutionGraph& program = *workload->GetProgram(RankId(1));
+    std::vector<std::vector<uint64_t>> splits;
+    double flops = 0;
+    for (const Operator& op : program.GetOperators())
+    {
+        if (op.type == OperatorType::COLLECTIVE &&
+            program.GetCommunication(op).spec.kind == CollectiveKind::ALL_TO_ALL_V)
+        {
+            splits.push_back(program.GetCommunication(op).spec.sendBytes);
+        }
+        flops += program.GetName(op) == "layer 0 forward experts 1" ? op.flops : 0;
+    }
+    ASSERT_EQ(splits.size(), 4u);
+    EXPECT_EQ(splits[0], (std::vector<uint64_t>{32768, 65536, 32768, 131072}));
+    EXPECT_EQ(splits[1], std::vector<uint64_t>(4, 65536));
+    // 4 ranks x 256 routed tokens x a quarter, by 256 x 1024.
+    EXPECT_EQ(flops, 2.0 * 256 * 256 * 1024);
+    plan.expertLoad = {1, 2};
+    EXPECT_THAT(MessageOf([&] { plan.Check(); }),
+                testing::HasSubstr("parallel.expert_load: found 2 numbers, expected 4"));
+}
+
+TEST(Generator, WholeExpertsSpanTensorRanks)
+{
+    // Expert tensor degree 1: the 8 ranks of a stage are one expert group of 8, tokens are not
+    // gathered over tensor ranks.
+    TrainingPlan plan = SmallPlan({2, 1, 8, 4, 1}, 1);
+    plan.model.experts = 8;
+    plan.model.SetDefaults();
+    plan.sequenceParallel = true;
+    plan.parallel.expertTensor = 1;
+    const auto workload = Generate(plan);
+    EXPECT_NEAR(FlopsOf(*workload) / plan.GetStepFlops(), 1, 1e-9);
+    EXPECT_EQ(BytesOfCollectives(*workload,
+                                 3,
+                                 "forward dispatch all-to-all",
+                                 CollectiveKind::ALL_TO_ALL,
+                                 GroupKind::EXPERT),
+              std::vector<uint64_t>(1, 2 * 64 * 256 * 4));
+    for (const auto& group : workload->GetGroups())
+    {
+        if (group->GetKind() == GroupKind::EXPERT)
+        {
+            EXPECT_EQ(group->GetSize(), 8u);
+        }
+    }
+}
+
+TEST(Generator, LatentAttentionAndSharedExperts)
+{
+    // DeepSeek-V3 has 671e9 parameters (arXiv 2412.19437); without its layer of further tokens.
+    TrainingPlan plan;
+    plan.model = GetModelPreset("deepseek-v3");
+    EXPECT_NEAR(GetModelParameters(plan) / 671e9, 1, 0.01);
+    for (const auto& [preset, size] : std::map<std::string, double>{{"mixtral-8x7b", 46.7e9},
+                                                                    {"qwen3-30b-a3b", 30.5e9},
+                                                                    {"qwen3-235b-a22b", 235e9},
+                                                                    {"gpt-oss-120b", 116.8e9},
+                                                                    {"grok-1", 314e9},
+                                                                    {"llama3-405b", 405e9},
+                                                                    {"nemotron4-340b", 340e9},
+                                                                    {"nemotron4-15b", 15.6e9},
+                                                                    {"llama2-7b", 6.74e9},
+                                                                    {"mpt-7b", 6.66e9},
+                                                                    {"bert-large", 335e6}})
+    {
+        plan.model = GetModelPreset(preset);
+        EXPECT_NEAR(GetModelParameters(plan) / size, 1, 0.02) << preset;
+    }
+    plan = SmallPlan({2, 1, 1, 1, 1}, 2);
+    plan.model.latentQueries = 96;
+    plan.model.latentKeys = 64;
+    plan.model.rotarySize = 16;
+    plan.model.experts = 4;
+    plan.model.sharedFfn = 128;
+    plan.model.denseLayers = 1;
+    plan.model.denseFfn = 512;
+    plan.model.SetDefaults();
+    plan.sequenceParallel = true;
+    EXPECT_NEAR(FlopsOf(*Generate(plan)) / plan.GetStepFlops(), 1, 1e-9);
 }
 
 } // namespace

@@ -123,8 +123,9 @@ TEST(Schedule, ListsAreChecked)
     EXPECT_EQ(Refusal({"F0 F1 I0 I1 W0 W1", "F0 I0 F1 I1 W1 W0"}), "");
     EXPECT_THAT(Refusal({"F0 B0 F1 B1"}),
                 HasSubstr("parallel.schedule: found 1 lists of passes, expected 2, one a stage"));
-    EXPECT_THAT(Refusal({"F0 F1 B0 B1", "F0 B0 F1"}),
-                HasSubstr("no full forward and backward pass of micro-batch 1, chunk 0 on stage 1"));
+    EXPECT_THAT(
+        Refusal({"F0 F1 B0 B1", "F0 B0 F1"}),
+        HasSubstr("no full forward and backward pass of micro-batch 1, chunk 0 on stage 1"));
     EXPECT_THAT(Refusal({"F0 F1 B0 B1", "F0 F0 B0 F1 B1"}), HasSubstr("found F0 on stage 1"));
     EXPECT_THAT(Refusal({"F0 F1 F2 B0 B1 B2", "F0 B0 F1 B1"}), HasSubstr("found F2 on stage 0"));
     EXPECT_THAT(Refusal({"F0 F1 B0 B1", "F0 W0 I0 F1 B1"}), HasSubstr("found W0 on stage 1"));
@@ -134,7 +135,9 @@ TEST(Schedule, ListsAreChecked)
     EXPECT_THAT(MessageOf([] { ParsePipelinePasses("F0 B"); }), HasSubstr("found 'B', expected a"));
     EXPECT_THAT(MessageOf([] { ParsePipelinePasses("F0.x"); }), HasSubstr("found 'F0.x'"));
     EXPECT_THAT(MessageOf([] { ParsePipelinePasses("G1"); }), HasSubstr("found 'G1'"));
-    EXPECT_THAT(MessageOf([] { CheckPipeline(*Make("Gpipe"), {2, 2, 2}, true); }),
+    EXPECT_THAT(MessageOf([] {
+                    CheckPipeline(*Make("Gpipe"), {2, 2, 2}, true);
+                }),
                 HasSubstr("a schedule of one chunk a stage with vp 2"));
 }
 

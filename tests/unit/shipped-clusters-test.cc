@@ -85,6 +85,15 @@ INSTANTIATE_TEST_SUITE_P(
         Shipped{"dgx-h100", 4, 32, 32, 8, 32, 0},
         Shipped{"h800", 12, 96, 96, 8, 16, 0},
         Shipped{"b200", 2, 16, 16, 8, 32, 0},
+        Shipped{"b300", 2, 16, 16, 8, 32, 0},
+        Shipped{"a100-40gb", 4, 32, 32, 8, 20, 0},
+        Shipped{"a100-4xhdr", 8, 64, 32, 4, 32, 0},
+        Shipped{"a800", 4, 32, 32, 8, 20, 0},
+        Shipped{"dgx-h200", 4, 32, 32, 8, 32, 0},
+        Shipped{"mi300x", 4, 32, 32, 8, 32, 0},
+        // Racks of 64 GPUs, 16 NICs on each of 4 rails.
+        Shipped{"gb200", 1, 64, 64, 4, 512, 0},
+        Shipped{"gb300", 1, 64, 64, 4, 512, 0},
         Shipped{"rail-64xh100", 8, 64, 64, 16, 4, 0},
         // 4 hosts x 4 NICs a leaf; 8 hosts x 2 NICs a leaf.
         Shipped{"alps", 4, 16, 16, 1, 16, 0},
@@ -108,7 +117,7 @@ TEST(ShippedClusters, AllAreTested)
     {
         files += entry.path().extension() == ".yaml" ? 1 : 0;
     }
-    EXPECT_EQ(files, 14u);
+    EXPECT_EQ(files, 23u);
 }
 
 TEST(ShippedClusters, Dgx1HasSixNvLinksAGpu)

@@ -111,9 +111,13 @@ Ptr<ComputeModel> MakeComputeModel(const Scenario& scenario, std::vector<std::st
                         ReadComputeProfile(YamlNode::LoadFile(scenario.computeProfile)));
     roofline->SetAttribute("Scale", DoubleValue(scenario.computeScale));
     roofline->Check(*scenario.workload);
-    if (const std::string warning = roofline->GetWarning(); !warning.empty())
+    for (const std::string& warning :
+         {roofline->GetWarning(), roofline->DescribeExtrapolation(*scenario.workload)})
     {
-        warnings.push_back(warning);
+        if (!warning.empty())
+        {
+            warnings.push_back(warning);
+        }
     }
     return roofline;
 }

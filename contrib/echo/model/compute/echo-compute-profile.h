@@ -33,29 +33,30 @@ struct KernelEfficiency
     /** A measured fused attention kernel. */
     struct AttentionPoint
     {
-        bool isCudnn{false};   //!< made for the GPU's generation; else FlashAttention-2
-        bool isCausal{false};  //!< flops count what the mask leaves
-        uint32_t headSize{0};  //!< of queries and keys
-        uint32_t sequence{0};  //!< tokens
-        double forward{0};     //!< of the peak
-        double backward{0};    //!< of the peak
+        bool isCudnn{false};  //!< made for the GPU's generation; else FlashAttention-2
+        bool isCausal{false}; //!< flops count what the mask leaves
+        uint32_t headSize{0}; //!< of queries and keys
+        uint32_t sequence{0}; //!< tokens
+        double forward{0};    //!< of the peak
+        double backward{0};   //!< of the peak
     };
 
-    std::string name;                    //!< e.g. "a100"
-    std::vector<std::string> gpus;       //!< beginnings of names of GPUs that it holds for
-    Time launchOverhead;                 //!< time of a kernel that does next to nothing
-    std::vector<Point> gemm;             //!< by ascending ideal time; on tensor cores
-    double gemmFp32{1};                  //!< of the FP32 peak: products on CUDA cores
-    double gemmMemory{1};                //!< of memory bandwidth: products with few rows
-    double gemmEpilogue{0};              //!< of memory bandwidth, at which a product writes its
-                                         //!< result behind its arithmetic; 0: beside it
-    double groupedGemm{1};               //!< products of experts: of a plain product's efficiency
-    double sustained{1};                 //!< of the peak under lasting load of the tensor cores
-    uint32_t processors{0};              //!< streaming multiprocessors; 0: unknown
-    double flash1{0.5};                  //!< the first FlashAttention, of the second's efficiency
-    double attention{1};                 //!< of the peak: fused attention that no point is near
+    std::string name;              //!< e.g. "a100"
+    std::string measuredOn;        //!< GPUs whose measurements stand in; empty: its own
+    std::vector<std::string> gpus; //!< beginnings of names of GPUs that it holds for
+    Time launchOverhead;           //!< time of a kernel that does next to nothing
+    std::vector<Point> gemm;       //!< by ascending ideal time; on tensor cores
+    double gemmFp32{1};            //!< of the FP32 peak: products on CUDA cores
+    double gemmMemory{1};          //!< of memory bandwidth: products with few rows
+    double gemmEpilogue{0};        //!< of memory bandwidth, at which a product writes its
+                                   //!< result behind its arithmetic; 0: beside it
+    double groupedGemm{1};         //!< products of experts: of a plain product's efficiency
+    double sustained{1};           //!< of the peak under lasting load of the tensor cores
+    uint32_t processors{0};        //!< streaming multiprocessors; 0: unknown
+    double flash1{0.5};            //!< the first FlashAttention, of the second's efficiency
+    double attention{1};           //!< of the peak: fused attention that no point is near
     std::vector<AttentionPoint> attentionPoints; //!< measured kernels
-    std::map<KernelKind, double> memory; //!< of memory bandwidth, by kind; OTHER: the rest
+    std::map<KernelKind, double> memory;         //!< of memory bandwidth, by kind; OTHER: the rest
 
     /**
      * @return the curve at @p ideal, linear in the logarithm of time, constant outside of it

@@ -52,9 +52,13 @@ void RooflineComputeModel::Configure(const GpuSpec& gpu, const ComputeProfile& p
 
 std::string RooflineComputeModel::GetWarning() const
 {
-    return m_isMeasured ? ""
-                        : "kernel efficiencies of " + m_efficiency.name + " are used for " +
-                              m_gpu.name + ", for which there are no measurements";
+    if (m_isMeasured && m_efficiency.measuredOn.empty())
+    {
+        return "";
+    }
+    return "kernel efficiencies of " +
+           (m_isMeasured ? m_efficiency.measuredOn : m_efficiency.name) + " are used for " +
+           m_gpu.name + ", for which there are no measurements: kernel times are extrapolated";
 }
 
 /** A product of known sizes: multiplied while its inputs arrive, then written. */
@@ -108,6 +112,39 @@ double RooflineComputeModel::GetArithmeticEfficiency(const Operator& op, double 
     }
 }
 
+std::string RooflineComputeModel::DescribeExtrapolation(const WorkloadGraph& workload) const
+{
+    const double shortest = m_efficiency.gemm.front().ideal.GetSeconds() / 3.16;
+    const double longest = m_efficiency.gemm.back().ideal.GetSeconds() * 3.16;
+    uint64_t products = 0;
+    uint64_t outside = 0;
+    std::set<const ExecutionGraph*> seen;
+    for (uint32_t rank = 0; rank < workload.GetRankCount(); ++rank)
+    {
+        const ExecutionGraph& program = *workload.GetProgram(RankId(rank));
+        if (!seen.insert(&program).second)
+        {
+            continue;
+        }
+        for (const Operator& op : program.GetOperators())
+        {
+            const auto peak = m_gpu.peakFlops.find(op.precision);
+            if ((op.kernel != KernelKind::GEMM && op.kernel != KernelKind::GROUPED_GEMM) ||
+                !op.duration.IsZero() || peak == m_gpu.peakFlops.end())
+            {
+                continue;
+            }
+            const double ideal = op.flops / peak->second;
+            ++products;
+            outside += ideal < shortest || ideal > longest ? 1 : 0;
+        }
+    }
+    return outside == 0 ? ""
+                        : std::to_string(outside) + " of " + std::to_string(products) +
+                              " matrix products are smaller or larger than those measured on " +
+                              m_efficiency.name + ": their times are extrapolated";
+}
+
 double RooflineComputeModel::GetSeconds(const Operator& op) const
 {
     double seconds = 0;
@@ -119,8 +156,7 @@ double RooflineComputeModel::GetSeconds(const Operator& op) const
             return -1;
         }
         const double ideal = op.flops / peak->second;
-        const bool isGemm =
-            op.kernel == KernelKind::GEMM || op.kernel == KernelKind::GROUPED_GEMM;
+        const bool isGemm = op.kernel == KernelKind::GEMM || op.kernel == KernelKind::GROUPED_GEMM;
         if (isGemm && op.precision != DataType::FP32 && m_efficiency.gemmEpilogue > 0 &&
             op.shape.rows > 0)
         {

@@ -19,8 +19,8 @@ namespace echo
  *
  *   launch overhead + max(flops / (peak * efficiency), bytes / (bandwidth * efficiency)),
  *
- * peak by the operator's number format, efficiencies as measured (KernelEfficiency). A matrix product
- * of known sizes reads its inputs beside its arithmetic, but writes its result behind it:
+ * peak by the operator's number format, efficiencies as measured (KernelEfficiency). A matrix
+ * product of known sizes reads its inputs beside its arithmetic, but writes its result behind it:
  *
  *   launch overhead + max(flops / (peak * efficiency) * quantisation, input bytes / ...)
  *     + output bytes / (bandwidth * epilogue).
@@ -53,6 +53,12 @@ class RooflineComputeModel : public ComputeModel
     /** @return a sentence if the profile does not name the GPU, so that efficiencies of another
      * one are used; else empty */
     std::string GetWarning() const;
+
+    /**
+     * @return a sentence if matrix products lie outside the measured range (by more than half a
+     *         decade of ideal time), with how many; else empty
+     */
+    std::string DescribeExtrapolation(const WorkloadGraph& workload) const;
 
     Time GetDuration(const Operator& op, RankId rank) const override;
 

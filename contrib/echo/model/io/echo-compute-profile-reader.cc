@@ -92,6 +92,7 @@ KernelEfficiency ReadArchitecture(const YamlNode& node)
 {
     KernelEfficiency efficiency;
     efficiency.name = node.Get("name").AsString();
+    efficiency.measuredOn = node.GetString("measured_on", "");
     for (const YamlNode& gpu : node.Get("gpus").GetEntries())
     {
         efficiency.gpus.push_back(gpu.AsString());
@@ -105,8 +106,7 @@ KernelEfficiency ReadArchitecture(const YamlNode& node)
     efficiency.gemmEpilogue = node.GetNumber("gemm_epilogue", 0, 0.001, 1);
     efficiency.groupedGemm = node.GetNumber("grouped_gemm", 1, 0.001, 1);
     efficiency.sustained = node.GetNumber("sustained", 1, 0.001, 1);
-    efficiency.processors =
-        static_cast<uint32_t>(node.GetInteger("processors", 0, 0, 100000));
+    efficiency.processors = static_cast<uint32_t>(node.GetInteger("processors", 0, 0, 100000));
     for (KernelKind kind : {KernelKind::ELEMENTWISE,
                             KernelKind::NORMALIZATION,
                             KernelKind::EMBEDDING,

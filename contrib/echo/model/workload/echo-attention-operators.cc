@@ -74,17 +74,17 @@ void LayerOperators::LatentForward()
 {
     const double tensor = m_plan.parallel.tensor;
     const double queries = double(m_model.heads) * m_model.GetHeadSize() / tensor;
-    const double keysAndValues = double(m_model.heads) *
-                                 (m_model.GetHeadSize() - m_model.rotarySize +
-                                  m_model.GetValueSize()) /
-                                 tensor;
+    const double keysAndValues =
+        double(m_model.heads) *
+        (m_model.GetHeadSize() - m_model.rotarySize + m_model.GetValueSize()) / tensor;
     const double compressed = m_model.latentQueries + m_model.latentKeys;
     m_emitter.Cast("latent", m_ownTokens * m_hidden);
     if (m_model.latentQueries > 0)
     {
         Product("query compression", m_ownTokens, m_model.latentQueries, m_hidden);
     }
-    Product("key-value compression", m_ownTokens, m_model.latentKeys + m_model.rotarySize, m_hidden);
+    Product(
+        "key-value compression", m_ownTokens, m_model.latentKeys + m_model.rotarySize, m_hidden);
     m_emitter.Memory(
         "latent norm", KernelKind::NORMALIZATION, m_ownTokens * compressed * 2 * m_bytes);
     m_emitter.Cast("latent expansion", m_tokens * compressed);
@@ -99,10 +99,9 @@ void LayerOperators::LatentBackward()
 {
     const double tensor = m_plan.parallel.tensor;
     const double queries = double(m_model.heads) * m_model.GetHeadSize() / tensor;
-    const double keysAndValues = double(m_model.heads) *
-                                 (m_model.GetHeadSize() - m_model.rotarySize +
-                                  m_model.GetValueSize()) /
-                                 tensor;
+    const double keysAndValues =
+        double(m_model.heads) *
+        (m_model.GetHeadSize() - m_model.rotarySize + m_model.GetValueSize()) / tensor;
     const double compressed = m_model.latentQueries + m_model.latentKeys;
     const double queryInner = m_model.latentQueries > 0 ? m_model.latentQueries : m_hidden;
     const double keyColumns = m_model.latentKeys + m_model.rotarySize;
@@ -166,13 +165,8 @@ void LayerOperators::UnfusedCoreForward()
     {
         m_emitter.Memory("attention dropout", KernelKind::ELEMENTWISE, scores * (2 * m_bytes + 1));
     }
-    m_emitter.Gemm({"attention context",
-                    queries,
-                    double(m_model.GetValueSize()),
-                    keys,
-                    m_heads,
-                    false,
-                    true});
+    m_emitter.Gemm(
+        {"attention context", queries, double(m_model.GetValueSize()), keys, m_heads, false, true});
 }
 
 void LayerOperators::UnfusedCoreBackward()

@@ -115,8 +115,8 @@ OperatorId LayerOperators::ExpertAllToAll(const std::string& name, bool isDispat
     double rows = m_routed;
     if (m_plan.dispatchDomain > 0 && ranks > m_plan.dispatchDomain)
     {
-        rows *= GetTravellingCopies(m_model.topK, double(ranks) / m_plan.dispatchDomain) /
-                m_model.topK;
+        rows *=
+            GetTravellingCopies(m_model.topK, double(ranks) / m_plan.dispatchDomain) / m_model.topK;
     }
     const double bytes = rows * m_hidden * m_bytes;
     CollectiveSpec spec;

@@ -30,9 +30,8 @@ GradientOperators::GradientOperators(StepEmitter& emitter, uint32_t stage)
 void GradientOperators::Start()
 {
     m_emitter.SetPrefix("");
-    m_emitter.Memory("clear gradients",
-                     KernelKind::ELEMENTWISE,
-                     double(GetHeld()) * BytesOf(m_plan.gradients));
+    m_emitter.Memory(
+        "clear gradients", KernelKind::ELEMENTWISE, double(GetHeld()) * BytesOf(m_plan.gradients));
     if (m_plan.overlapParameters && m_plan.sharding != StateSharding::PARAMETERS)
     {
         GatherParameters();
@@ -45,14 +44,14 @@ void GradientOperators::GatherParameters()
     ParameterCount open = GetEmbeddingParameters(m_plan, m_stage);
     size_t waiting = 0; // layers whose parameters are in the open bucket
     const auto gather = [&](LayoutGroup group, uint64_t elements) {
-        return elements == 0 ? OperatorId()
-                             : m_emitter.CollectiveAsync("parameters bucket " +
-                                                             std::to_string(m_gathers.size()) +
-                                                             " all-gather",
-                                                         group,
-                                                         CollectiveKind::ALL_GATHER,
-                                                         elements * BytesOf(m_plan.parameters),
-                                                         m_plan.parameters);
+        return elements == 0
+                   ? OperatorId()
+                   : m_emitter.CollectiveAsync("parameters bucket " +
+                                                   std::to_string(m_gathers.size()) + " all-gather",
+                                               group,
+                                               CollectiveKind::ALL_GATHER,
+                                               elements * BytesOf(m_plan.parameters),
+                                               m_plan.parameters);
     };
     for (uint32_t chunk = 0; chunk < m_plan.chunks; ++chunk)
     {
@@ -206,14 +205,19 @@ void GradientOperators::Update()
     // three and, from a master, the 16-bit parameter.
     const double bytes = BytesOf(m_plan.gradients) + 6 * 4.0 +
                          (m_plan.parameters == DataType::FP32 ? 0 : BytesOf(m_plan.parameters));
-    const double elements =
-        double(m_plan.SplitsOptimizer() ? GetOwned() : m_parameters.GetTotal());
+    const double elements = double(m_plan.SplitsOptimizer() ? GetOwned() : m_parameters.GetTotal());
     m_emitter.Memory("optimizer", KernelKind::ELEMENTWISE, elements * bytes);
     m_emitter.EndUnit();
     if (!m_plan.SplitsOptimizer() || m_plan.overlapParameters ||
         m_plan.sharding == StateSharding::PARAMETERS)
     {
         return;
+    }
+    if (m_plan.sharding == StateSharding::GRADIENTS) // reduced once a micro-batch, gathered once
+    {
+        m_reduced = {{LayoutGroup::DATA, m_parameters.dense},
+                     {LayoutGroup::EXPERT_DATA, m_parameters.experts}};
+        m_reduced.resize(m_parameters.experts > 0 ? 2 : 1);
     }
     for (size_t i = 0; i < m_reduced.size(); ++i)
     {

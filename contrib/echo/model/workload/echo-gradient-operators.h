@@ -59,10 +59,10 @@ class GradientOperators
     const TrainingPlan& m_plan;
     uint32_t m_stage;
     ParameterCount m_parameters;
-    uint64_t m_bucketElements;            //!< size at which a bucket is reduced
-    ParameterCount m_open;                //!< ready, but not yet reduced
-    std::vector<Bucket> m_reduced;        //!< in order
-    std::vector<OperatorId> m_reductions; //!< of all micro-batches
+    uint64_t m_bucketElements;               //!< size at which a bucket is reduced
+    ParameterCount m_open;                   //!< ready, but not yet reduced
+    std::vector<Bucket> m_reduced;           //!< in order
+    std::vector<OperatorId> m_reductions;    //!< of all micro-batches
     std::vector<OperatorId> m_gathers;       //!< of each layer of the stage's dense parameters
     std::vector<OperatorId> m_expertGathers; //!< of each layer of the stage's experts
 };

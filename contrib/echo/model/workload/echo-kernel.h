@@ -15,18 +15,18 @@ namespace echo
 /** What sort of kernel a COMPUTE operator is, as far as its efficiency depends on it. */
 enum class KernelKind : uint8_t
 {
-    OTHER,         //!< unknown (traces)
-    GEMM,          //!< matrix multiplication
-    ATTENTION,     //!< fused attention (flash attention), forward
-    ELEMENTWISE,   //!< reads and writes each element once
-    NORMALIZATION, //!< layer norm, RMS norm
-    EMBEDDING,     //!< gathers or scatters rows of a table
+    OTHER,              //!< unknown (traces)
+    GEMM,               //!< matrix multiplication
+    ATTENTION,          //!< fused attention (flash attention), forward
+    ELEMENTWISE,        //!< reads and writes each element once
+    NORMALIZATION,      //!< layer norm, RMS norm
+    EMBEDDING,          //!< gathers or scatters rows of a table
     ATTENTION_BACKWARD, //!< backward pass of fused attention
     CUDNN_ATTENTION,    //!< fused attention made for the GPU's generation, forward
     CUDNN_ATTENTION_BACKWARD,
     FLASH1_ATTENTION, //!< FlashAttention of 2022 and its Triton version, forward
     FLASH1_ATTENTION_BACKWARD,
-    GROUPED_GEMM,       //!< matrix multiplications of several experts in one launch
+    GROUPED_GEMM, //!< matrix multiplications of several experts in one launch
 };
 
 /**

@@ -19,8 +19,7 @@ ModelEnds::ModelEnds(StepEmitter& emitter, LayerOperators& layers)
 void ModelEnds::EmbeddingForward()
 {
     m_emitter.SetPrefix("embedding forward ");
-    m_emitter.Memory(
-        "lookup", KernelKind::EMBEDDING, m_tokens * m_plan.model.hidden * 2 * m_bytes);
+    m_emitter.Memory("lookup", KernelKind::EMBEDDING, m_tokens * m_plan.model.hidden * 2 * m_bytes);
     m_layers.ReduceHidden("reduce");
     if (m_plan.model.learnedPositions || m_plan.model.dropout)
     {
@@ -75,8 +74,7 @@ void ModelEnds::HeadForward()
 void ModelEnds::HeadBackward()
 {
     m_emitter.SetPrefix("head backward ");
-    m_emitter.Memory(
-        "loss", KernelKind::ELEMENTWISE, m_tokens * m_vocabulary * (2 * 4 + m_bytes));
+    m_emitter.Memory("loss", KernelKind::ELEMENTWISE, m_tokens * m_vocabulary * (2 * 4 + m_bytes));
     m_layers.ColumnBackward("logits", m_vocabulary, true);
     m_layers.NormBackward("norm");
     m_emitter.EndUnit();

@@ -234,7 +234,8 @@ std::vector<RankId> ParallelLayout::GetExpertGroup(LayoutGroup group, RankId ran
     const uint32_t first = index / block * block;
     for (uint32_t s = isModel ? 0 : stage; s < (isModel ? m_degrees.pipeline : stage + 1); ++s)
     {
-        for (uint32_t i = first + (isModel ? 0 : index % x); i < first + block; i += isModel ? 1 : x)
+        for (uint32_t i = first + (isModel ? 0 : index % x); i < first + block;
+             i += isModel ? 1 : x)
         {
             ranks.emplace_back(s * stageSize + i);
         }
@@ -262,9 +263,8 @@ RankId ParallelLayout::GetFirstOfGroup(LayoutGroup group, RankId rank) const
         const uint32_t index = rank.Get() % GetStageSize();
         const uint32_t stage = rank.Get() - index;
         return RankId(group == LayoutGroup::EXPERT_DATA ? stage + index % block
-                      : group == LayoutGroup::EXPERT
-                          ? stage + index / block * block + index % x
-                          : index / block * block);
+                      : group == LayoutGroup::EXPERT    ? stage + index / block * block + index % x
+                                                        : index / block * block);
     }
     const Box box = GetBox(group, rank);
     return RankOf({box.tensor.first, box.context.first, box.data.first, box.pipeline.first});

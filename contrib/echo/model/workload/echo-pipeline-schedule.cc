@@ -133,7 +133,8 @@ std::vector<PipelinePass> InterleavedSchedule::GetPasses(uint32_t stage,
         }
     }
     const auto total = static_cast<uint32_t>(order.size());
-    const uint32_t warmUp = std::min(2 * (shape.stages - stage - 1) + (shape.chunks - 1) * group, total);
+    const uint32_t warmUp =
+        std::min(2 * (shape.stages - stage - 1) + (shape.chunks - 1) * group, total);
     std::vector<PipelinePass> passes;
     for (uint32_t i = 0; i < total + warmUp; ++i)
     {
@@ -208,11 +209,11 @@ std::vector<PipelinePass> ParsePipelinePasses(const std::string& text)
         PipelinePass pass;
         char dot = 0;
         std::istringstream numbers(word.substr(1));
-        const bool isRead = word.size() > 1 && std::isdigit(static_cast<unsigned char>(word[1])) &&
-                            (numbers >> pass.microBatch) &&
-                            (numbers.eof() || ((numbers >> dot) && dot == '.' &&
-                                               std::isdigit(numbers.peek()) &&
-                                               (numbers >> pass.chunk) && numbers.eof()));
+        const bool isRead =
+            word.size() > 1 && std::isdigit(static_cast<unsigned char>(word[1])) &&
+            (numbers >> pass.microBatch) &&
+            (numbers.eof() || ((numbers >> dot) && dot == '.' && std::isdigit(numbers.peek()) &&
+                               (numbers >> pass.chunk) && numbers.eof()));
         if (kind == std::string::npos || !isRead)
         {
             throw InputError({"", 0, ""},

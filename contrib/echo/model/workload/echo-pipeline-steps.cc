@@ -82,7 +82,9 @@ void CheckPasses(const std::vector<PipelinePass>& passes,
                        " and chunks below " + std::to_string(shape.chunks));
         }
         int& done = state[size_t(pass.microBatch) * shape.chunks + pass.chunk];
-        const int before = pass.kind == Kind::FORWARD ? 0 : pass.kind == Kind::BACKWARD_WEIGHT ? 2 : 1;
+        const int before = pass.kind == Kind::FORWARD           ? 0
+                           : pass.kind == Kind::BACKWARD_WEIGHT ? 2
+                                                                : 1;
         if (done != before)
         {
             Refuse(shown,
@@ -92,7 +94,8 @@ void CheckPasses(const std::vector<PipelinePass>& passes,
         }
         done = pass.kind == Kind::FORWARD ? 1 : pass.kind == Kind::BACKWARD_INPUT ? 2 : 3;
     }
-    const auto missing = std::find_if(state.begin(), state.end(), [](int done) { return done < 3; });
+    const auto missing =
+        std::find_if(state.begin(), state.end(), [](int done) { return done < 3; });
     if (missing != state.end())
     {
         const auto index = static_cast<uint32_t>(missing - state.begin());

@@ -131,12 +131,11 @@ void ShardedLayers::Reduce(uint32_t unit, const std::string& name)
     const auto reduce = [&](LayoutGroup group, uint64_t elements) {
         if (elements > 0)
         {
-            m_reductions.push_back(
-                m_emitter.CollectiveAsync("gradients reduce-scatter",
-                                          group,
-                                          CollectiveKind::REDUCE_SCATTER,
-                                          elements * BytesOf(m_plan.gradients),
-                                          m_plan.gradients));
+            m_reductions.push_back(m_emitter.CollectiveAsync("gradients reduce-scatter",
+                                                             group,
+                                                             CollectiveKind::REDUCE_SCATTER,
+                                                             elements * BytesOf(m_plan.gradients),
+                                                             m_plan.gradients));
         }
     };
     m_emitter.SetPrefix(name);

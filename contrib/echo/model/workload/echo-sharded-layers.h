@@ -53,9 +53,9 @@ class ShardedLayers
     StepEmitter& m_emitter;
     const TrainingPlan& m_plan;
     bool m_isActive;
-    uint32_t m_rest;                       //!< the unit of embeddings and head: behind all layers
-    std::vector<bool> m_isThere;           //!< by unit: gathered, or on its way
-    std::vector<OperatorId> m_gathers;     //!< by unit: what gathers its dense parameters
+    uint32_t m_rest;                   //!< the unit of embeddings and head: behind all layers
+    std::vector<bool> m_isThere;       //!< by unit: gathered, or on its way
+    std::vector<OperatorId> m_gathers; //!< by unit: what gathers its dense parameters
     std::vector<OperatorId> m_expertGathers;
     std::vector<OperatorId> m_reductions;
 };

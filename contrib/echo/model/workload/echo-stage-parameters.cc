@@ -79,10 +79,9 @@ ParameterCount GetAttentionParameters(const TrainingPlan& plan)
             uint64_t(model.heads) * (model.GetHeadSize() - model.rotarySize + model.GetValueSize());
         count.sequence += hidden * (model.latentQueries + model.latentKeys + model.rotarySize) +
                           model.latentQueries + model.latentKeys;
-        count.dense +=
-            ((model.latentQueries > 0 ? model.latentQueries : hidden) * queries +
-             model.latentKeys * keys) /
-            tensor;
+        count.dense += ((model.latentQueries > 0 ? model.latentQueries : hidden) * queries +
+                        model.latentKeys * keys) /
+                       tensor;
     }
     else
     {
@@ -250,8 +249,8 @@ MemoryEstimate EstimateMemory(const TrainingPlan& plan, uint32_t stage)
     const ParameterCount count = GetStageParameters(plan, stage);
     const uint64_t state = plan.parameters == DataType::FP32 ? 8 : 12;
     const ParallelLayout layout(plan.parallel,
-                                plan.parallel.tensor * plan.parallel.context *
-                                    plan.parallel.data * plan.parallel.pipeline);
+                                plan.parallel.tensor * plan.parallel.context * plan.parallel.data *
+                                    plan.parallel.pipeline);
     const uint64_t own = Share(count.dense, layout.GetGroupSize(LayoutGroup::DATA)) +
                          Share(count.experts, layout.GetGroupSize(LayoutGroup::EXPERT_DATA));
     const uint64_t all = count.GetTotal();
@@ -260,9 +259,8 @@ MemoryEstimate EstimateMemory(const TrainingPlan& plan, uint32_t stage)
     if (plan.sharding == StateSharding::PARAMETERS)
     {
         const uint32_t layer = plan.model.layers - 1;
-        parameters = plan.reshardAfterForward
-                         ? own + 2 * GetLayerParameters(plan, layer).GetTotal()
-                         : own + all;
+        parameters = plan.reshardAfterForward ? own + 2 * GetLayerParameters(plan, layer).GetTotal()
+                                              : own + all;
     }
     estimate.parameterBytes = parameters * BytesOf(plan.parameters);
     estimate.gradientBytes =

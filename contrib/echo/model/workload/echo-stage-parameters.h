@@ -61,9 +61,9 @@ struct MemoryEstimate
 /**
  * Memory of a rank of @p stage. Activations after arXiv 2205.05198, sections 4 and 5 (its bytes for
  * 16-bit elements generalised to the plan's element size), for as many micro-batches as the
- * schedule keeps in flight. State that is split over data ranks counts with a rank's share; of split
- * parameters the largest layer and the one that is fetched ahead are there in full. Buffers of the
- * framework and of NCCL are not in it.
+ * schedule keeps in flight. State that is split over data ranks counts with a rank's share; of
+ * split parameters the largest layer and the one that is fetched ahead are there in full. Buffers
+ * of the framework and of NCCL are not in it.
  */
 MemoryEstimate EstimateMemory(const TrainingPlan& plan, uint32_t stage);
 

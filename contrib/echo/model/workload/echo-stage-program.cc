@@ -230,9 +230,8 @@ void StageProgram::BackwardWeights(const PipelinePass& pass)
 CommunicationDescription::Element StageProgram::MakeElement(const Message& message) const
 {
     // Each tensor rank sends its own copy, or its own part with sequence parallelism.
-    const double tokens = m_plan.splitMessages
-                              ? double(m_plan.GetTokens()) / m_plan.parallel.tensor
-                              : m_layers.GetOwnTokens();
+    const double tokens = m_plan.splitMessages ? double(m_plan.GetTokens()) / m_plan.parallel.tensor
+                                               : m_layers.GetOwnTokens();
     CommunicationDescription::Element element;
     element.isSend = message.isSend;
     element.peerIndex = message.peer;

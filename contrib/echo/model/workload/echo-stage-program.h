@@ -70,8 +70,8 @@ class StageProgram
     ModelEnds m_ends;
     GradientOperators m_gradients;
     ShardedLayers m_sharded;
-    std::vector<uint32_t> m_backwards;  //!< done, by chunk
-    std::vector<bool> m_hasParameters;  //!< by chunk: a forward pass has waited for them
+    std::vector<uint32_t> m_backwards; //!< done, by chunk
+    std::vector<bool> m_hasParameters; //!< by chunk: a forward pass has waited for them
     std::map<std::pair<uint32_t, uint32_t>, LayerOperators::Deferred> m_deferred;
 };
 

@@ -37,7 +37,8 @@ namespace
 KernelShape ShapeOf(const StepEmitter::Product& product)
 {
     const auto whole = [](double size) { return static_cast<uint32_t>(std::llround(size)); };
-    return {whole(product.rows), whole(product.columns), whole(product.inner), whole(product.batch)};
+    return {
+        whole(product.rows), whole(product.columns), whole(product.inner), whole(product.batch)};
 }
 
 } // namespace
@@ -46,8 +47,7 @@ void StepEmitter::Gemm(const Product& product)
 {
     const bool isNarrow = m_plan.CastsInputs() && !product.isWide;
     const DataType type = isNarrow ? m_plan.matmul : m_plan.parameters;
-    const double inputs =
-        (product.rows + product.columns) * product.inner * BytesOf(type);
+    const double inputs = (product.rows + product.columns) * product.inner * BytesOf(type);
     const double output = product.rows * product.columns *
                           (product.accumulates ? 2 * BytesOf(m_plan.gradients) // read and written
                                                : BytesOf(m_plan.parameters));
@@ -76,8 +76,8 @@ void StepEmitter::GroupedGemm(const Product& product)
            m_plan.matmul,
            shape,
            2 * product.rows * product.inner * product.columns,
-           activations + weights * (product.accumulates ? 2.0 * BytesOf(m_plan.gradients)
-                                                        : element));
+           activations +
+               weights * (product.accumulates ? 2.0 * BytesOf(m_plan.gradients) : element));
 }
 
 void StepEmitter::Attention(const std::string& name,
@@ -107,10 +107,11 @@ void StepEmitter::Cast(const std::string& name, double elements)
 {
     if (m_plan.CastsInputs())
     {
-        const double written = 2 * (m_plan.matmul == DataType::FP4 ? 0.5 : 1);
-        Memory(name + " cast",
-               KernelKind::ELEMENTWISE,
-               elements * (BytesOf(m_plan.parameters) + written));
+        // FP4 has a scale of the whole tensor above those of blocks: its maximum is sought first.
+        const bool isFp4 = m_plan.matmul == DataType::FP4;
+        const double read = BytesOf(m_plan.parameters) * (isFp4 ? 2 : 1);
+        const double written = isFp4 ? 1 : 2;
+        Memory(name + " cast", KernelKind::ELEMENTWISE, elements * (read + written));
     }
 }
 
@@ -170,9 +171,7 @@ void StepEmitter::Collective(const std::string& name,
     WaitFor(CollectiveAsync(name, group, kind, bytes, type));
 }
 
-void StepEmitter::Collective(const std::string& name,
-                             LayoutGroup group,
-                             const CollectiveSpec& spec)
+void StepEmitter::Collective(const std::string& name, LayoutGroup group, const CollectiveSpec& spec)
 {
     WaitFor(CollectiveAsync(name, group, spec));
 }

@@ -145,8 +145,8 @@ void CheckPrecision(const TrainingPlan& plan)
     const bool fits =
         plan.parameters == DataType::FP32
             ? matmul == DataType::FP32 || matmul == DataType::TF32
-            : matmul == DataType::FP8 ||
-                  matmul == DataType::FP4 || matmul == (plan.parameters == DataType::BF16 ? DataType::BF16 : DataType::FP16);
+            : matmul == DataType::FP8 || matmul == DataType::FP4 ||
+                  matmul == (plan.parameters == DataType::BF16 ? DataType::BF16 : DataType::FP16);
     if (!fits)
     {
         Refuse("precision.matmul",
@@ -158,7 +158,7 @@ void CheckPrecision(const TrainingPlan& plan)
     if (plan.attention != AttentionKernel::UNFUSED && plan.parameters == DataType::FP32)
     {
         Refuse("attention",
-               std::string(plan.attention == AttentionKernel::CUDNN   ? "cudnn"
+               std::string(plan.attention == AttentionKernel::CUDNN    ? "cudnn"
                            : plan.attention == AttentionKernel::FLASH1 ? "flash1"
                                                                        : "flash") +
                    " with parameters fp32",
@@ -322,8 +322,8 @@ double GetMatrixFlops(const TransformerShape& model, uint32_t layer)
     if (model.IsLatent())
     {
         const double queries = double(model.heads) * model.GetHeadSize();
-        weights += model.latentQueries > 0 ? (hidden + queries) * model.latentQueries
-                                           : hidden * queries;
+        weights +=
+            model.latentQueries > 0 ? (hidden + queries) * model.latentQueries : hidden * queries;
         weights += hidden * (model.latentKeys + model.rotarySize) +
                    double(model.latentKeys) * model.heads *
                        (model.GetHeadSize() - model.rotarySize + model.GetValueSize());
@@ -332,10 +332,9 @@ double GetMatrixFlops(const TransformerShape& model, uint32_t layer)
     {
         weights += hidden * double(model.GetQkvSize());
     }
-    weights += model.HasExperts(layer)
-                   ? model.topK * ffn(model.ffnHidden) + ffn(model.sharedFfn) +
-                         hidden * model.experts
-                   : ffn(model.GetDenseFfn());
+    weights += model.HasExperts(layer) ? model.topK * ffn(model.ffnHidden) + ffn(model.sharedFfn) +
+                                             hidden * model.experts
+                                       : ffn(model.GetDenseFfn());
     return 2 * weights;
 }
 
@@ -361,11 +360,9 @@ double TrainingPlan::GetStepFlops() const
                             (3.0 * model.GetHeadSize() + 2.0 * model.GetValueSize())
                       : 2 * core;
             perToken += 3 * matrices + core + coreBackward;
-            const bool isFull = recompute == RecomputeMode::FULL &&
-                                (recomputeLayers == 0 || i < recomputeLayers);
-            perToken += isFull                                     ? matrices + core
-                        : recompute == RecomputeMode::SELECTIVE ? core
-                                                                   : 0;
+            const bool isFull =
+                recompute == RecomputeMode::FULL && (recomputeLayers == 0 || i < recomputeLayers);
+            perToken += isFull ? matrices + core : recompute == RecomputeMode::SELECTIVE ? core : 0;
         }
     }
     const double head = 6.0 * model.hidden * double(GetPaddedVocabulary());

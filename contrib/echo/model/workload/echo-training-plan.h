@@ -32,9 +32,9 @@ enum class RecomputeMode : uint8_t
 enum class AttentionKernel : uint8_t
 {
     UNFUSED, //!< two batched matrix multiplications with a softmax between, over all positions
-    FLASH,   //!< one fused kernel that skips what the mask hides: FlashAttention-2 (arXiv 2307.08691)
-    FLASH1,  //!< the first FlashAttention (arXiv 2205.14135) and its Triton version
-    CUDNN,   //!< the same, of cuDNN or FlashAttention-3, made for the GPU's generation
+    FLASH, //!< one fused kernel that skips what the mask hides: FlashAttention-2 (arXiv 2307.08691)
+    FLASH1, //!< the first FlashAttention (arXiv 2205.14135) and its Triton version
+    CUDNN,  //!< the same, of cuDNN or FlashAttention-3, made for the GPU's generation
 };
 
 /** What of a rank's state is split over the ranks that hold the same parameters. */
@@ -56,7 +56,7 @@ enum class ContextExchange : uint8_t
 /** How the host issues kernels. */
 struct HostLaunch
 {
-    Time kernel;             //!< host time to issue one kernel; zero: never in the way
+    Time kernel;               //!< host time to issue one kernel; zero: never in the way
     bool waitsForPeers{false}; //!< the host waits for every message between stages
 };
 
@@ -66,26 +66,26 @@ struct TrainingPlan
     TransformerShape model;
     ParallelDegrees parallel;
     bool sequenceParallel{false}; //!< norms and dropouts split over tensor ranks (arXiv 2205.05198)
-    Ptr<PipelineSchedule> schedule; //!< null: 1F1B, interleaved with several chunks
-    uint32_t chunks{1};             //!< parts of the model on a stage (virtual stages)
-    uint32_t firstStageLayers{0};   //!< 0: as every other stage
-    uint32_t lastStageLayers{0};    //!< 0: as every other stage
-    bool embeddingIsLayer{false};   //!< embedding and head count as a layer each in an even split
-    std::vector<uint32_t> partLayers;  //!< layers of each part of the model; empty: as above
-    bool overlapPipeline{false};       //!< messages between stages beside passes
-    bool splitMessages{false};         //!< each tensor rank sends its share, gathered again behind
+    Ptr<PipelineSchedule> schedule;   //!< null: 1F1B, interleaved with several chunks
+    uint32_t chunks{1};               //!< parts of the model on a stage (virtual stages)
+    uint32_t firstStageLayers{0};     //!< 0: as every other stage
+    uint32_t lastStageLayers{0};      //!< 0: as every other stage
+    bool embeddingIsLayer{false};     //!< embedding and head count as a layer each in an even split
+    std::vector<uint32_t> partLayers; //!< layers of each part of the model; empty: as above
+    bool overlapPipeline{false};      //!< messages between stages beside passes
+    bool splitMessages{false};        //!< each tensor rank sends its share, gathered again behind
     StateSharding sharding{StateSharding::NONE};
-    bool reshardAfterForward{true};  //!< PARAMETERS: given up between forward and backward pass
-    bool overlapGradients{false};    //!< reduce gradients in buckets beside the last backward
-    bool overlapParameters{false};   //!< gather parameters beside the first forward passes
-    bool overlapReduction{true};     //!< input gradients over tensor ranks beside weight gradients
-    bool overlapTensor{false};       //!< tensor-parallel communication beside its matrix product
-    bool overlapExperts{false};      //!< tokens travel beside the experts that all visit
-    uint64_t bucketElements{0};      //!< 0: max(40e6, 1e6 * data degree), as Megatron-Core
-    bool clipGradients{true};        //!< a global gradient norm before the optimizer
+    bool reshardAfterForward{true}; //!< PARAMETERS: given up between forward and backward pass
+    bool overlapGradients{false};   //!< reduce gradients in buckets beside the last backward
+    bool overlapParameters{false};  //!< gather parameters beside the first forward passes
+    bool overlapReduction{true};    //!< input gradients over tensor ranks beside weight gradients
+    bool overlapTensor{false};      //!< tensor-parallel communication beside its matrix product
+    bool overlapExperts{false};     //!< tokens travel beside the experts that all visit
+    uint64_t bucketElements{0};     //!< 0: max(40e6, 1e6 * data degree), as Megatron-Core
+    bool clipGradients{true};       //!< a global gradient norm before the optimizer
     ContextExchange contextExchange{ContextExchange::RING};
-    std::vector<double> expertLoad;  //!< share of tokens of each expert rank; empty: equal
-    uint32_t dispatchDomain{0};      //!< ranks among which a token travels once; 0: no such
+    std::vector<double> expertLoad; //!< share of tokens of each expert rank; empty: equal
+    uint32_t dispatchDomain{0};     //!< ranks among which a token travels once; 0: no such
     RecomputeMode recompute{RecomputeMode::NONE};
     uint32_t recomputeLayers{0}; //!< of each part, with FULL; 0: all
     AttentionKernel attention{AttentionKernel::UNFUSED};

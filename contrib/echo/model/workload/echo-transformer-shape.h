@@ -25,11 +25,11 @@ struct TransformerShape
     uint32_t window{0};     //!< tokens that attention looks back on every second layer; 0: all
     bool causal{true};      //!< a token sees those before it; false: all (BERT)
 
-    uint32_t experts{0};       //!< experts of every layer; 0: dense
-    uint32_t topK{0};          //!< experts a token is sent to
-    uint32_t sharedFfn{0};     //!< inner size of the experts that every token visits; 0: none
-    uint32_t denseLayers{0};   //!< first layers that have no experts
-    uint32_t denseFfn{0};      //!< inner size of their feed-forward block
+    uint32_t experts{0};     //!< experts of every layer; 0: dense
+    uint32_t topK{0};        //!< experts a token is sent to
+    uint32_t sharedFfn{0};   //!< inner size of the experts that every token visits; 0: none
+    uint32_t denseLayers{0}; //!< first layers that have no experts
+    uint32_t denseFfn{0};    //!< inner size of their feed-forward block
 
     // Multi-head latent attention (arXiv 2405.04434, 2.1); latentKeys 0: plain attention.
     uint32_t latentQueries{0}; //!< size that queries are compressed to; 0: they are not
