@@ -205,6 +205,12 @@ TEST(ImportedLayers, ATextWorkloadAndATopologyFileMakeAScenario)
         ASSERT_EQ(run.collectives.size(), 4u);
         EXPECT_EQ(run.ranks[0].compute, MicroSeconds(6));
     }
+    // Ranks of a file that does not say: the scenario's, by default every GPU.
+    const std::string plain =
+        folder.Write("d.txt", "DATA\n1\na -1 1000 NONE 0 1 NONE 0 1 ALLREDUCE 4096 0\n");
+    const CapturedRun all = RunText(Head("flow") + CaseCluster(3) + Import("astra-sim", plain));
+    ASSERT_EQ(all.error, "");
+    EXPECT_EQ(all.ranks.size(), 3u);
     const CapturedRun wrong = RunText(Head("flow") + "cluster: \"" + topology + "\"\n" +
                                       Import("simai", workload, ", rank: 4"));
     EXPECT_EQ(wrong.exitCode, 2);
