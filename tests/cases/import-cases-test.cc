@@ -166,6 +166,27 @@ TEST(ImportedMessages, ARingWrittenOutIsAsFastAsTheCollective)
     EXPECT_EQ(written.run.stepTime, own.run.stepTime);
 }
 
+TEST(ImportedScenarios, TheShippedOnesRun)
+{
+    const std::string folder = ECHO_SOURCE_DIR "/scenarios/";
+    auto run = [&folder](const std::string& name, const std::string& fidelity) {
+        ScenarioOverrides overrides;
+        overrides.fidelity = fidelity;
+        ScenarioRunner runner(ReadScenario(folder + name + ".yaml", overrides));
+        CapturedRun captured;
+        captured.run = runner.Run([&]() -> RecordSink& { return captured; });
+        return captured;
+    };
+    const CapturedRun simai = run("simai-8xh100", "analytical");
+    EXPECT_EQ(simai.ranks.size(), 8u);
+    EXPECT_EQ(simai.collectives.size(), 32u + 2u + 4u);
+    // GPipe of 4 stages and 3 micro-batches: 6 turns of 0.9 ms forward and 1.8 ms backward, each
+    // turn but the first after a message of 16 MiB over a ring's 50 GB/s, 0.336 ms.
+    const CapturedRun chakra = run("chakra-pipeline-4", "flow");
+    EXPECT_GE(Milliseconds(chakra.run.stepTime), 16.2 + 6 * 0.3355);
+    EXPECT_LE(Milliseconds(chakra.run.stepTime), 16.2 + 6 * 0.3355 + 0.1);
+}
+
 TEST(ImportedLayers, ATextWorkloadAndATopologyFileMakeAScenario)
 {
     TemporaryFolder folder;
@@ -184,6 +205,12 @@ TEST(ImportedLayers, ATextWorkloadAndATopologyFileMakeAScenario)
         ASSERT_EQ(run.collectives.size(), 4u);
         EXPECT_EQ(run.ranks[0].compute, MicroSeconds(6));
     }
+    // Ranks of a file that does not say: the scenario's, by default every GPU.
+    const std::string plain =
+        folder.Write("d.txt", "DATA\n1\na -1 1000 NONE 0 1 NONE 0 1 ALLREDUCE 4096 0\n");
+    const CapturedRun all = RunText(Head("flow") + CaseCluster(3) + Import("astra-sim", plain));
+    ASSERT_EQ(all.error, "");
+    EXPECT_EQ(all.ranks.size(), 3u);
     const CapturedRun wrong = RunText(Head("flow") + "cluster: \"" + topology + "\"\n" +
                                       Import("simai", workload, ", rank: 4"));
     EXPECT_EQ(wrong.exitCode, 2);

@@ -209,6 +209,11 @@ TEST(KinetoFiles, WhatIsNoProfileIsRefusedInOneSentence)
              {"no-list.json", "{\"traceEvents\": 5}"},
              {"deep.json", deep},
              {"deep-inside.json", "{\"traceEvents\": [{\"ph\": \"X\", \"args\": " + deep + "}]}"},
+             {"member.json",
+              "{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"a\": 17, "
+              "\"cat\": \"x\"}, {\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1, \"dur\": 2}]}"},
+             {"utf16.json", std::string("\xff\xfe{\0\"\0", 6)},
+             {"behind.json", whole + "{}"},
              {"nodes.json", "{\"schema\": \"1.1\", \"nodes\": []}"}})
     {
         const std::string message = MessageOf({folder.Write(name, text)});

@@ -141,6 +141,8 @@ TEST(CommunicationRecord, KernelsOfNcclAndRccl)
     EXPECT_EQ(ParseKernelName("ncclDevKernel_Broadcast_RING_LL(x)").kind,
               CollectiveKind::BROADCAST);
     EXPECT_EQ(ParseKernelName("ncclDevKernel_SendRecv(x)").kind, CollectiveKind::SEND_RECV);
+    EXPECT_EQ(ParseKernelName("ncclSymDevKernel_AllReduce_AGxLL_R_sum_bf16(x)").kind,
+              CollectiveKind::ALL_REDUCE); // symmetric memory
     auto rccl = ParseKernelName("ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)");
     EXPECT_TRUE(rccl.isCommunication);
     EXPECT_FALSE(rccl.kind);

@@ -237,6 +237,16 @@ TEST(Layers, OtherPoliciesChooseOtherRanks)
                                     "top -1 5 NONE 0 5 NONE 0 5 ALLREDUCE 64 0\n",
                                     options);
     EXPECT_EQ(Find(*dlrm.graph, "top forward").dependencyCount, 1u); // waits for the exchange
+    const ImportedJob keyless = Import(                              // as ASTRA-sim 1.0 wrote it
+        "HYBRID_DLRM 1\n3\n" + layer + "b" + layer.substr(1) + "c" + layer.substr(1),
+        options);
+    EXPECT_THAT(NamesOn(*keyless.graph, 0, "all"), testing::Contains("a input gradient"));
+    const ImportedJob custom =
+        Import("HYBRID_CUSTOMIZED\n2\na -1 5 ALLGATHER 64 5 NONE 0 5 NONE 0 1 HYBRID_DATA_MODEL\n"
+               "b -1 5 NONE 0 5 NONE 0 5 ALLREDUCE 64 1 DATA\n",
+               options);
+    EXPECT_THAT(NamesOn(*custom.graph, 0, "first dimension"), ElementsAre("a forward"));
+    EXPECT_THAT(NamesOn(*custom.graph, 0, "all"), ElementsAre("b weight gradient"));
     const ImportedJob micro =
         Import("MICRO\n2\na -1 1 NONE 0 1 NONE 0 1 ALLGATHER 10 1\nb -1 1 NONE 0 1 NONE 0 1 "
                "ALLTOALL 20 1\n",

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <numeric>
 #include <optional>
 
 namespace ns3
@@ -81,6 +82,7 @@ class Importer
     const ChakraOptions& m_options;
     std::string m_groupFile;
     std::optional<Groups> m_groups;
+    std::map<std::string, uint32_t> m_twinOf; //!< which of several groups of the same members
     std::map<uint32_t, ChakraTrace> m_traces; //!< by rank, until all are read
     ChakraJob m_job;
     std::optional<RankReplica> m_replica;              //!< if one rank stands for all
@@ -97,6 +99,11 @@ void Importer::AddGroups(const std::string& path, Groups groups)
         throw InputError({path, 0, ""},
                          "a second file of process groups (the first is " + m_groupFile + ")",
                          "one");
+    }
+    std::map<std::vector<uint32_t>, uint32_t> count;
+    for (const auto& [name, members] : groups)
+    {
+        m_twinOf[name] = count[members]++;
     }
     m_groups = std::move(groups);
     m_groupFile = path;
@@ -218,23 +225,22 @@ std::vector<uint32_t> Importer::MembersOf(uint32_t rank,
 {
     const ChakraTrace& trace = m_job.traces[rank];
     std::vector<uint32_t> all(m_job.ranks);
-    for (uint32_t i = 0; i < all.size(); ++i)
-    {
-        all[i] = i;
-    }
+    std::iota(all.begin(), all.end(), 0u);
     twin = 0;
-    for (const Groups* groups : {&trace.groups, m_groups ? &*m_groups : nullptr})
+    const auto own = trace.groups.find(name);
+    if (own != trace.groups.end())
     {
-        const auto known = groups ? groups->find(name) : Groups::const_iterator();
-        if (!groups || known == groups->end())
+        for (const auto& [other, members] : trace.groups)
         {
-            continue;
+            twin += other < name && members == own->second ? 1 : 0;
         }
-        for (const auto& [other, members] : *groups)
-        {
-            twin += other < name && members == known->second ? 1 : 0;
-        }
-        return known->second.empty() ? all : known->second;
+        return own->second.empty() ? all : own->second;
+    }
+    const auto known = m_groups ? m_groups->find(name) : Groups::const_iterator();
+    if (m_groups && known != m_groups->end())
+    {
+        twin = m_twinOf.at(name);
+        return known->second;
     }
     if (name.empty() || name == "0")
     {

@@ -245,6 +245,8 @@ KernelHint ParseKernelName(const std::string& name)
     });
     hint.isCommunication = lower.find("ncclkernel") != std::string::npos ||
                            lower.find("nccldevkernel") != std::string::npos ||
+                           lower.find("ncclsymdevkernel") != std::string::npos ||
+                           lower.find("ncclsymkdevkernel") != std::string::npos ||
                            lower.find("rcclkernel") != std::string::npos ||
                            lower.find("rcclgenerickernel") != std::string::npos ||
                            lower.find("mscclkernel") != std::string::npos;

@@ -29,13 +29,14 @@ ImportedJob ImportForeign(const std::string& format,
     }
     if (format == "echo-tracer")
     {
-        return ImportTracer(paths, options.ranks);
+        return ImportTracer(paths, options.ranks, options.defaultRanks);
     }
     if (format == "simai" || format == "astra-sim")
     {
         LayerOptions layers;
         layers.isGatheredSize = format == "simai";
         layers.ranks = options.ranks;
+        layers.defaultRanks = options.defaultRanks;
         layers.firstDimension = options.firstDimension;
         layers.passes = options.passes;
         return ImportLayers(paths, layers);

@@ -20,6 +20,7 @@ struct ForeignOptions
     std::string system; //!< chakra: ASTRA-sim's system file, whose roofline times nodes without one
     std::string replicate;      //!< chakra: "dp": one rank's file stands for all; "" or "none"
     uint32_t ranks{0};          //!< if the files do not say, or with replicate; 0: not given
+    uint32_t defaultRanks{0};   //!< if neither the files nor `ranks` say; 0: that is an error
     uint32_t firstDimension{0}; //!< simai, astra-sim: size of the network's first dimension, for
                                 //!< policies that divide ranks by it; 0: not given
     uint32_t passes{1};         //!< simai, astra-sim: training steps

@@ -50,9 +50,13 @@ std::vector<std::string> ReadPaths(const YamlNode& node)
 }
 
 /** A workload of another tool than PyTorch's profiler. */
-void ReadForeign(const YamlNode& node, const std::string& format, Scenario& scenario)
+void ReadForeign(const YamlNode& node,
+                 const std::string& format,
+                 uint32_t ranks,
+                 Scenario& scenario)
 {
     ForeignOptions options;
+    options.defaultRanks = ranks;
     const std::vector<std::string> paths = ReadPaths(node);
     auto file = [&node](const char* key) {
         const std::string name = node.GetString(key, "");
@@ -114,7 +118,7 @@ void ReadKineto(const YamlNode& node, Scenario& scenario)
 
 } // namespace
 
-void ReadImport(const YamlNode& node, Scenario& scenario)
+void ReadImport(const YamlNode& node, uint32_t ranks, Scenario& scenario)
 {
     std::vector<std::string> formats{"kineto"};
     formats.insert(formats.end(), GetForeignFormats().begin(), GetForeignFormats().end());
@@ -125,7 +129,7 @@ void ReadImport(const YamlNode& node, Scenario& scenario)
     }
     else
     {
-        ReadForeign(node, format, scenario);
+        ReadForeign(node, format, ranks, scenario);
     }
 }
 

@@ -13,9 +13,10 @@ namespace echo
 /**
  * Reads a scenario's `workload: {import: ...}` (doc/formats/import.md): sets its workload, the
  * health report and what was measured.
- * @throws InputError, UnsupportedError as ImportKineto()
+ * @param ranks of files that do not say how many
+ * @throws InputError, UnsupportedError as the importers
  */
-void ReadImport(const YamlNode& node, Scenario& scenario);
+void ReadImport(const YamlNode& node, uint32_t ranks, Scenario& scenario);
 
 } // namespace echo
 } // namespace ns3

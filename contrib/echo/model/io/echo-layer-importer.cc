@@ -27,13 +27,14 @@ uint32_t RanksOf(const LayerTable& table, const LayerOptions& options)
                              std::to_string(options.ranks),
                          "the same number");
     }
-    if (table.ranks == 0 && options.ranks == 0)
+    if (table.ranks == 0 && options.ranks == 0 && options.defaultRanks == 0)
     {
         throw InputError({table.file, 1, "all_gpus"},
                          "no number of ranks",
                          "--ranks=N, or ranks: N in a scenario's import");
     }
-    return std::max(table.ranks, options.ranks);
+    const uint32_t said = std::max(table.ranks, options.ranks);
+    return said > 0 ? said : options.defaultRanks;
 }
 
 void Describe(const LayerTable& table,

@@ -19,6 +19,7 @@ struct LayerOptions
     /// SimAI counts the gathered output of an all-gather, ASTRA-sim what one rank gives.
     bool isGatheredSize{false};
     uint32_t ranks{0};          //!< of files that do not say; 0: not given
+    uint32_t defaultRanks{0};   //!< if nothing else says; 0: that is an error
     uint32_t firstDimension{0}; //!< size of the network's first dimension; 0: not given
     uint32_t passes{1};         //!< training steps
 };

@@ -219,7 +219,7 @@ void Writer::ForwardAll()
             m_gradients[layer].reset();
         }
         const Layer& row = m_table.layers[layer];
-        if (row.policy == LayerPolicy::DLRM)
+        if (m_table.policy == LayerPolicy::DLRM)
         {
             Compute(row, row.forward.compute, "forward");
             const auto op = Communicate(layer, row.forward, "forward", false);
@@ -281,9 +281,9 @@ void Writer::InputGradient(uint32_t layer)
 {
     const Layer& row = m_table.layers[layer];
     Compute(row, row.inputGradient.compute, "input gradient");
-    const bool isWaitedAtOnce = row.policy == LayerPolicy::TRANSFORMER ||
-                                row.policy == LayerPolicy::TRANSFORMER_FORWARD ||
-                                row.policy == LayerPolicy::MODEL_DATA;
+    const bool isWaitedAtOnce = m_table.policy == LayerPolicy::TRANSFORMER ||
+                                m_table.policy == LayerPolicy::TRANSFORMER_FORWARD ||
+                                m_table.policy == LayerPolicy::MODEL_DATA;
     const auto op = isWaitedAtOnce || layer > 0
                         ? Communicate(layer, row.inputGradient, "input gradient", false)
                         : std::nullopt;
@@ -331,7 +331,7 @@ void Writer::BackwardAll()
         }
         RepeatForward(layer);
         const Layer& row = m_table.layers[layer];
-        if (row.policy == LayerPolicy::DATA)
+        if (m_table.policy == LayerPolicy::DATA)
         {
             WeightGradient(layer);
             if (layer > 0)

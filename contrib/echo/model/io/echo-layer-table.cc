@@ -176,6 +176,13 @@ void Reader::ReadHeader()
         {"ga", &LayerTable::microBatches},
         {"all_gpus", &LayerTable::ranks},
     };
+    const bool isDlrm = m_table.policy == LayerPolicy::DLRM;
+    if (m_words.size() == 2 && (isDlrm || m_table.policy == LayerPolicy::TRANSFORMER))
+    {
+        // ASTRA-sim 1.0 wrote the policy's one number without a key.
+        (isDlrm ? m_table.lastBottomLayer : m_table.modelGroup) = static_cast<uint32_t>(
+            Number(isDlrm ? "last bottom layer" : "model parallel group", 1, LARGEST_COUNT));
+    }
     while (m_at < m_words.size())
     {
         std::string key = m_words[m_at++];

@@ -228,7 +228,7 @@ void ReadWorkloadKey(const YamlNode& root, uint32_t ranks, Scenario& scenario)
         // Their files say how many ranks there are.
         if (node.Has("import"))
         {
-            ReadImport(node.Get("import"), scenario);
+            ReadImport(node.Get("import"), ranks, scenario);
         }
         else
         {

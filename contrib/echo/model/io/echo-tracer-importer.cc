@@ -22,7 +22,7 @@ namespace
 class Importer
 {
   public:
-    explicit Importer(uint32_t ranks) : m_ranks(ranks)
+    Importer(uint32_t ranks, uint32_t defaultRanks) : m_ranks(ranks), m_defaultRanks(defaultRanks)
     {
     }
 
@@ -39,6 +39,7 @@ class Importer
     uint32_t ElementBytesOf(uint32_t bucket) const;
 
     uint32_t m_ranks;
+    uint32_t m_defaultRanks;
     std::string m_graphFile;
     TracerFile m_graph;
     std::string m_profileFile;
@@ -221,6 +222,10 @@ ImportedJob Importer::Import(const std::vector<std::string>& paths)
     {
         AddNode(i);
     }
+    if (m_buckets > 0 && m_ranks == 0)
+    {
+        m_ranks = m_defaultRanks;
+    }
     if (m_buckets > 0 && m_ranks < 2)
     {
         throw InputError({m_graphFile, 0, ""},
@@ -262,9 +267,11 @@ ImportedJob Importer::Import(const std::vector<std::string>& paths)
 
 } // namespace
 
-ImportedJob ImportTracer(const std::vector<std::string>& paths, uint32_t ranks)
+ImportedJob ImportTracer(const std::vector<std::string>& paths,
+                         uint32_t ranks,
+                         uint32_t defaultRanks)
 {
-    return Importer(ranks).Import(paths);
+    return Importer(ranks, defaultRanks).Import(paths);
 }
 
 } // namespace echo

@@ -19,11 +19,14 @@ namespace echo
  * data parallel ranks, which all run this graph.
  *
  * @param paths a graph file and at most one profile
- * @param ranks data parallel; 0: one, if the graph has no gradient buckets
+ * @param ranks data parallel; 0: not given
+ * @param defaultRanks of a graph with gradient buckets, if @p ranks is not given; 0: an error
  * @throws InputError for files that are none, operators that wait for unknown ones or for each
  *         other, or a graph with buckets and no number of ranks
  */
-ImportedJob ImportTracer(const std::vector<std::string>& paths, uint32_t ranks);
+ImportedJob ImportTracer(const std::vector<std::string>& paths,
+                         uint32_t ranks,
+                         uint32_t defaultRanks = 0);
 
 } // namespace echo
 } // namespace ns3
