@@ -119,7 +119,7 @@ TEST(HpccReference, FourToOneOfE2)
     // proportion only. Telemetry is 2 + 5 x 16 B there; eta 1, maxStage 1, T 6.24 us for all.
     // The last one's time is the link's (120 MB with 131 B a packet take 10.86 ms) and the first
     // one's follows from its 70 %. Those between depend on which sender hears first that the first
-    // flow has gone, as nothing pulls shares together at R_AI 0: with T 1 % longer the second ends
+    // flow has gone, as nothing pulls shares together at R_AI 0: with T 1 % longer or shorter
     // the second ends after 8.9 to 10.1 ms here.
     for (const auto& [name, value] : std::map<std::string, std::string>{{"Eta", "1"},
                                                                         {"MaxStage", "1"},
