@@ -87,7 +87,8 @@ TEST_F(CongestionControlCommand, ParametersAreAttributes)
     std::string steps[2];
     for (int i = 0; i < 2; ++i)
     {
-        const std::string set = i == 0 ? "" : " '--set=attributes.ns3::echo::Dcqcn::WindowBdps=0.1'";
+        const std::string set =
+            i == 0 ? "" : " '--set=attributes.ns3::echo::Dcqcn::WindowBdps=0.1'";
         const Outcome outcome = RunProgram("echo-run", "'" + scenario + "' --out=none" + set);
         ASSERT_EQ(outcome.code, 0) << outcome.text;
         const size_t start = outcome.text.find("Step time");

@@ -25,6 +25,8 @@ class HpccTest : public testing::Test
     void SetUp() override
     {
         m_hpcc = CreateObject<Hpcc>();
+        m_hpcc->SetAttribute("TxBytesUnit", UintegerValue(1)); // exact, for sums by hand
+        m_hpcc->SetAttribute("QueueUnit", UintegerValue(1));
         PathProperties path;
         path.lineRate = LINE;
         path.baseRtt = 8 * US;
@@ -85,6 +87,16 @@ TEST_F(HpccTest, ReactsToQueueAndRateOfTheMostLoadedLink)
     EXPECT_DOUBLE_EQ(m_state->windowBytes, BDP * 0.95 + STEP);
     EXPECT_EQ(m_state->referenceWindow, m_state->windowBytes);
     EXPECT_EQ(m_state->lastUpdate, 40u);
+}
+
+TEST_F(HpccTest, TelemetryIsRoundedDownToItsUnits)
+{
+    m_hpcc->SetAttribute("TxBytesUnit", UintegerValue(128));
+    m_hpcc->SetAttribute("QueueUnit", UintegerValue(80));
+    Acknowledge(1, 20, {{1000999, 127, 159, LINE}});
+    EXPECT_EQ(m_state->links.hop[0].time, 1000000);
+    EXPECT_EQ(m_state->links.hop[0].txBytes, 0u);
+    EXPECT_EQ(m_state->links.hop[0].queueBytes, 80u);
 }
 
 TEST_F(HpccTest, AddsForMaxStageRoundTripsThenMultiplies)

@@ -356,6 +356,55 @@ TEST(RoceTrace, NicsTellOfTheirQueuePairsAndNothingChanges)
     Config::Reset();
 }
 
+/** Least time between two CNPs of a queue pair. */
+struct NoticeIntervals
+{
+    void Cnp(Time at, const QueuePair& queuePair)
+    {
+        const auto [last, isFirst] = m_last.emplace(queuePair.GetNumber(), at);
+        if (!isFirst)
+        {
+            least = std::min(least, at - last->second);
+            last->second = at;
+        }
+        ++count;
+    }
+
+    Time least{Seconds(1)};
+    uint64_t count{0};
+
+  private:
+    std::map<uint32_t, Time> m_last;
+};
+
+TEST(RoceTrace, CnpsOfAQueuePairAreTheirIntervalApart)
+{
+    // All packets are marked from early on: a CNP each N, as nothing delays them on the way back.
+    for (const int64_t interval : {4, 50})
+    {
+        Config::SetDefault("ns3::echo::RoceSwitch::EcnKmax", StringValue("20000"));
+        Config::SetDefault("ns3::echo::RoceSwitch::EcnKmin", StringValue("10000"));
+        Config::SetDefault("ns3::echo::Dcqcn::WindowBdps", StringValue("0"));
+        Config::SetDefault("ns3::echo::Dcqcn::MinRate", StringValue("50Gb/s"));
+        Config::SetDefault("ns3::echo::Dcqcn::N", TimeValue(MicroSeconds(interval)));
+        TestNetwork network(MakeStar(4, "100Gb/s", MicroSeconds(1)),
+                            {{"CongestionControl", "dcqcn"}});
+        NoticeIntervals intervals;
+        Config::ConnectWithoutContext("/NodeList/*/$ns3::echo::RoceNic/Cnp",
+                                      MakeCallback(&NoticeIntervals::Cnp, &intervals));
+        for (uint32_t h = 1; h < 4; ++h)
+        {
+            network.Send(h, 0, 2000000);
+        }
+        const Time end = network.Run();
+        EXPECT_GE(intervals.least, MicroSeconds(interval) - NanoSeconds(10));
+        EXPECT_LE(intervals.least, MicroSeconds(interval) + MicroSeconds(1));
+        EXPECT_GT(intervals.count, static_cast<uint64_t>(2 * end.GetMicroSeconds() / interval));
+        EXPECT_LE(intervals.count, static_cast<uint64_t>(3 * end.GetMicroSeconds() / interval + 3));
+        Config::Reset();
+    }
+}
+
 TEST(RoceHeader, FirstPacketOfAWriteByteByByte)
 {
     RoceHeader header = MakeHeader(RocePacketKind::DATA);

@@ -58,6 +58,21 @@ TypeId Hpcc::GetTypeId()
                           BooleanValue(true),
                           MakeBooleanAccessor(&Hpcc::m_fastReact),
                           MakeBooleanChecker())
+            .AddAttribute("TimeUnit",
+                          "Telemetry counts time in these.",
+                          TimeValue(NanoSeconds(1)),
+                          MakeTimeAccessor(&Hpcc::m_timeUnit),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("TxBytesUnit",
+                          "Telemetry counts bytes sent in units of so many.",
+                          UintegerValue(128),
+                          MakeUintegerAccessor(&Hpcc::m_txUnit),
+                          MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("QueueUnit",
+                          "Telemetry counts queued bytes in units of so many.",
+                          UintegerValue(80),
+                          MakeUintegerAccessor(&Hpcc::m_queueUnit),
+                          MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("TelemetryBytes",
                           "Wire bytes of telemetry in a packet beside those of the links.",
                           UintegerValue(2),
@@ -110,7 +125,7 @@ std::unique_ptr<RateState> Hpcc::MakeState(const PathProperties& path) const
 void Hpcc::OnAcknowledgement(RateState& rate, const Acknowledgement& news) const
 {
     HpccState& state = static_cast<HpccState&>(rate);
-    const RoceTelemetry& links = *news.telemetry;
+    const RoceTelemetry links = Round(*news.telemetry);
     if (!state.started || links.hops != state.links.hops)
     {
         // Nothing to compare with: the first, or the way has changed.
@@ -135,6 +150,22 @@ void Hpcc::OnAcknowledgement(RateState& rate, const Acknowledgement& news) const
         state.referenceWindow = state.windowBytes;
         state.lastUpdate = news.nextSequence;
     }
+}
+
+RoceTelemetry Hpcc::Round(const RoceTelemetry& exact) const
+{
+    const int64_t timeUnit = std::max<int64_t>(1, m_timeUnit.GetPicoSeconds());
+    RoceTelemetry links;
+    links.hops = exact.hops;
+    for (uint32_t i = 0; i < exact.hops; ++i)
+    {
+        const RoceHopTelemetry& hop = exact.hop[i];
+        links.hop[i] = {hop.time - hop.time % timeUnit,
+                        hop.txBytes - hop.txBytes % m_txUnit,
+                        hop.queueBytes - hop.queueBytes % m_queueUnit,
+                        hop.rate};
+    }
+    return links;
 }
 
 void Hpcc::MeasureUtilisation(HpccState& state, const RoceTelemetry& links) const

@@ -37,8 +37,10 @@ struct HpccState : RateState
  * Packets are paced at R = W / T. A sender starts with W = B_NIC T, at line rate.
  *
  * Attributes have the paper's names and values (eta 0.95, maxStage 5); W_AI = R_AI T with R_AI
- * 50 Mb/s as published (simulation/mix/config.txt), 80 B at the paper's T. The sender reserves 42
- * B in each packet for five links, as the published simulator does.
+ * 50 Mb/s as published (simulation/mix/config.txt), 80 B at the paper's T. A link's 64 bits of
+ * telemetry count time in nanoseconds, bytes sent in 128 B and the queue in 80 B, and the sender
+ * reserves 42 B in each packet for five links, as in the published simulator: what is lost by
+ * rounding down moves shares and completion times by some percent.
  */
 class Hpcc : public CongestionControl
 {
@@ -53,6 +55,8 @@ class Hpcc : public CongestionControl
     void OnAcknowledgement(RateState& state, const Acknowledgement& news) const override;
 
   private:
+    /** @return telemetry as its fields hold it */
+    RoceTelemetry Round(const RoceTelemetry& exact) const;
     /** MeasureInflight. */
     void MeasureUtilisation(HpccState& state, const RoceTelemetry& links) const;
     /** ComputeWind. */
@@ -64,6 +68,9 @@ class Hpcc : public CongestionControl
     DataRate m_rai;             //!< attribute Rai
     DataRate m_minRate;         //!< attribute MinRate
     Time m_baseRtt;             //!< attribute BaseRtt
+    Time m_timeUnit;            //!< attribute TimeUnit
+    uint32_t m_txUnit{128};     //!< attribute TxBytesUnit
+    uint32_t m_queueUnit{80};   //!< attribute QueueUnit
     bool m_fastReact{true};     //!< attribute FastReact
     uint32_t m_fixedBytes{2};   //!< attribute TelemetryBytes
     uint32_t m_hopBytes{8};     //!< attribute HopBytes
