@@ -28,7 +28,7 @@ uint64_t Mix(uint64_t value)
 }
 
 /** @return the most links that a device of role @p from has to devices of role @p to */
-uint64_t CountUplinks(const Topology& topology, DeviceRole from, DeviceRole to)
+uint64_t CountLinks(const Topology& topology, DeviceRole from, DeviceRole to)
 {
     uint64_t most = 1;
     for (const DeviceId device : topology.GetDevices(from))
@@ -103,35 +103,55 @@ void StaticPathChoice::DoPrepare(const Topology& topology, uint64_t seed)
 {
     EcmpPathChoice::DoPrepare(topology, seed);
     m_number.assign(topology.GetDeviceCount(), 0);
-    m_divisor.assign(topology.GetDeviceCount(), 0);
+    m_leafOf.assign(topology.GetDeviceCount(), DeviceId());
+    m_below.assign(topology.GetDeviceCount(), {});
+    for (uint32_t i = 0; i < topology.GetDeviceCount(); ++i)
+    {
+        m_roles.push_back(topology.GetDevice(DeviceId(i)).role);
+    }
     uint64_t next = 0;
     for (const DeviceId leaf : topology.GetDevices(DeviceRole::LEAF))
     {
-        m_divisor[leaf.Get()] = 1;
         for (const PortId port : topology.GetPorts(leaf))
         {
-            const DeviceId nic = topology.NeighborOf(port);
-            if (topology.GetDevice(nic).role == DeviceRole::NIC)
+            const DeviceId neighbor = topology.NeighborOf(port);
+            if (m_roles[neighbor.Get()] == DeviceRole::NIC)
             {
-                m_number[nic.Get()] = next++;
+                m_number[neighbor.Get()] = next++;
+                m_leafOf[neighbor.Get()] = leaf;
+            }
+            else if (m_roles[neighbor.Get()] == DeviceRole::SPINE)
+            {
+                m_below[neighbor.Get()].push_back(leaf);
             }
         }
     }
-    const uint64_t leafUplinks = CountUplinks(topology, DeviceRole::LEAF, DeviceRole::SPINE);
-    const uint64_t spineUplinks = CountUplinks(topology, DeviceRole::SPINE, DeviceRole::CORE);
-    for (const DeviceId spine : topology.GetDevices(DeviceRole::SPINE))
+    m_leafUplinks = CountLinks(topology, DeviceRole::LEAF, DeviceRole::SPINE);
+}
+
+uint64_t StaticPathChoice::DivisorAt(const FlowHop& hop) const
+{
+    switch (m_roles[hop.at.Get()])
     {
-        m_divisor[spine.Get()] = leafUplinks;
+    case DeviceRole::LEAF:
+        return 1;
+    case DeviceRole::SPINE:
+    {
+        const auto& below = m_below[hop.at.Get()];
+        const bool down =
+            std::binary_search(below.begin(), below.end(), m_leafOf[hop.destination.Get()]);
+        return down ? 1 : m_leafUplinks;
     }
-    for (const DeviceId core : topology.GetDevices(DeviceRole::CORE))
-    {
-        m_divisor[core.Get()] = leafUplinks * spineUplinks;
+    case DeviceRole::CORE:
+        return m_leafUplinks;
+    default:
+        return 0;
     }
 }
 
 size_t StaticPathChoice::Choose(const FlowHop& hop, size_t candidates) const
 {
-    const uint64_t divisor = m_divisor[hop.at.Get()];
+    const uint64_t divisor = DivisorAt(hop);
     if (divisor == 0)
     {
         return EcmpPathChoice::Choose(hop, candidates);

@@ -69,9 +69,10 @@ class EcmpPathChoice : public PathChoice
  * Static routes by destination (D-mod-k; Zahavi et al., "Optimized InfiniBand fat-tree routing for
  * shift all-to-all communication patterns", Concurrency and Computation 2010): NICs are numbered
  * leaf by leaf in the order of the leaf's ports; up from a leaf goes port (number mod ports), up
- * from a spine (number / uplinks of a leaf) mod ports. So a shift by any distance on a whole tree
- * meets no collision; where all NICs of a host share a leaf with as many uplinks, each rail has a
- * spine of its own. NICs with several ports hash, as EcmpPathChoice.
+ * from a spine (number / uplinks of a leaf) mod ports; on the way down, parallel links are told
+ * apart by the same digit as on the way up. So a shift by any distance on a whole tree meets no
+ * collision; where all NICs of a host share a leaf with as many uplinks, each rail has a spine of
+ * its own. NICs with several ports hash, as EcmpPathChoice.
  */
 class StaticPathChoice : public EcmpPathChoice
 {
@@ -81,9 +82,14 @@ class StaticPathChoice : public EcmpPathChoice
 
   private:
     void DoPrepare(const Topology& topology, uint64_t seed) override;
+    /** @return what divides the number at a device; 0: it hashes */
+    uint64_t DivisorAt(const FlowHop& hop) const;
 
-    std::vector<uint64_t> m_number;  //!< by device: of NICs
-    std::vector<uint64_t> m_divisor; //!< by device: the digit of the number that decides; 0: hash
+    std::vector<DeviceRole> m_roles;            //!< by device
+    std::vector<uint64_t> m_number;             //!< by device: of NICs
+    std::vector<DeviceId> m_leafOf;             //!< by device: of NICs
+    std::vector<std::vector<DeviceId>> m_below; //!< by device: leaves joined to a spine, sorted
+    uint64_t m_leafUplinks{1};                  //!< most of a leaf
 };
 
 } // namespace echo
