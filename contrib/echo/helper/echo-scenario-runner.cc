@@ -28,8 +28,8 @@ const uint32_t MAX_CONTENTION_PASSES = 4; //!< one analytical, three with what i
 class TotalsSink : public RecordSink
 {
   public:
-    TotalsSink(RecordSink& next, const Placement& placement)
-        : m_next(next), m_placement(placement), m_topology(*placement.GetTopology())
+    TotalsSink(RecordSink& next, PlacementPtr placement)
+        : m_next(next), m_placement(std::move(placement)), m_topology(*m_placement->GetTopology())
     {
     }
 
@@ -69,8 +69,8 @@ class TotalsSink : public RecordSink
 
     void OnRank(const RankRecord& record) override
     {
-        RankRecord placed = record;
-        placed.host = m_placement.GetHost(record.rank).Get();
+        RankRecord placed = record; // the timeline knows no hosts
+        placed.host = m_placement->GetHost(record.rank).Get();
         m_next.OnRank(placed);
     }
 
@@ -84,7 +84,7 @@ class TotalsSink : public RecordSink
 
   private:
     RecordSink& m_next;
-    const Placement& m_placement;
+    PlacementPtr m_placement;
     const Topology& m_topology;
 };
 
@@ -144,7 +144,7 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
                                   const std::function<void(Ptr<CollectiveBackend>)>& inspect)
 {
     SimulatorGuard guard;
-    TotalsSink totals(sink, *m_placement);
+    TotalsSink totals(sink, m_placement);
     Ptr<TrainingJob> job = CreateObject<TrainingJob>();
     Progress observed(&totals, [&] { return job->GetProgress(); });
     EchoBackendHelper helper(m_scenario.cluster, m_placement, MakeBackendSettings(m_scenario));

@@ -54,10 +54,10 @@ class ScenarioRunner
                       Ptr<FidelityPolicy> policy,
                       RecordSink& sink,
                       const std::function<void(Ptr<CollectiveBackend>)>& inspect);
-    /** All simulations that the fidelity needs. */
-    RunRecord Simulate(const SinkMaker& makeSink);
     RunRecord RunWithContentionPolicy(const SinkMaker& makeSink);
     Fidelity ChooseContendedFidelity(uint64_t packetHops);
+    /** All simulations that the fidelity needs. */
+    RunRecord Simulate(const SinkMaker& makeSink);
 
     Scenario m_scenario;                 //!< as read
     PlacementPtr m_placement;            //!< ranks on GPUs

@@ -330,14 +330,6 @@ Scenario ReadScenario(YamlNode root, const ScenarioOverrides& overrides)
     {
         scenario.collective = ReadCollective(root.Get("collective"));
     }
-    if (root.Has("network"))
-    {
-        scenario.network = ReadNetwork(root.Get("network"));
-    }
-    if (root.Has("hybrid"))
-    {
-        scenario.hybrid = ReadHybrid(root.Get("hybrid"));
-    }
     if (root.Has("timeline"))
     {
         const YamlNode timeline = root.Get("timeline");
@@ -347,6 +339,14 @@ Scenario ReadScenario(YamlNode root, const ScenarioOverrides& overrides)
     if (root.Has("output"))
     {
         scenario.output = ReadOutput(root.Get("output"));
+    }
+    if (root.Has("network"))
+    {
+        scenario.network = ReadNetwork(root.Get("network"));
+    }
+    if (root.Has("hybrid"))
+    {
+        scenario.hybrid = ReadHybrid(root.Get("hybrid"));
     }
     if (root.Has("attributes"))
     {

@@ -56,7 +56,7 @@ class AnalyticalBackend : public CollectiveBackend
     void Complete(const InstancePtr& instance);
 
     Ptr<CostModel> m_model;
-    mutable ContentionWatch m_watch; //!< makes footprints when asked for links
+    ContentionWatch m_watch;
     EventBatcher<InstancePtr> m_ends;
     uint64_t m_started{0};                            //!< instances
     std::map<std::string, uint64_t> m_extrapolations; //!< instances by reason

@@ -22,6 +22,24 @@ uint64_t NominalBytes(const CollectivePlan& plan)
     return uint64_t{4096} * plan.layout->GetRanks() * std::max(plan.choice.channels, 1u);
 }
 
+/** @return time that the busiest link takes for its bytes */
+double PeakSeconds(const Footprint& footprint, const Topology& topology)
+{
+    double peak = 0;
+    for (const auto& [port, bytes] : footprint.bytes)
+    {
+        peak = std::max(peak, static_cast<double>(bytes) / BytesPerSecond(topology.RateOf(port)));
+    }
+    return peak;
+}
+
+double ShareOf(double seconds, Time duration)
+{
+    return duration.IsStrictlyPositive()
+               ? seconds / (static_cast<double>(duration.GetPicoSeconds()) * 1e-12)
+               : 0;
+}
+
 /** One connection on its way through the network. */
 struct Way
 {
@@ -47,24 +65,6 @@ void AddDemand(const std::vector<Way>& ways,
             demand[port] += way.rate / sharing / rate;
         }
     }
-}
-
-/** @return time that the busiest link takes for its bytes */
-double PeakSeconds(const Footprint& footprint, const Topology& topology)
-{
-    double peak = 0;
-    for (const auto& [port, bytes] : footprint.bytes)
-    {
-        peak = std::max(peak, static_cast<double>(bytes) / BytesPerSecond(topology.RateOf(port)));
-    }
-    return peak;
-}
-
-double ShareOf(double seconds, Time duration)
-{
-    return duration.IsStrictlyPositive()
-               ? seconds / (static_cast<double>(duration.GetPicoSeconds()) * 1e-12)
-               : 0;
 }
 
 } // namespace

@@ -112,14 +112,17 @@ void HybridBackend::DoStart(const InstancePtr& instance)
     }
     NS_LOG_INFO(instance->id << ' ' << ToString(fidelity));
     instance->record.fidelity = fidelity;
-    backend->second->Start(instance);
-    Time end = Time::Max();
+    const bool isEstimated = fidelity == Fidelity::ANALYTICAL && backend->second->CanFold();
+    MarkUncoupled(m_watch.Begin(
+        instance,
+        isEstimated
+            ? Simulator::Now() + backend->second->EstimateTime(instance->plan, *instance->facts)
+            : Time::Max()));
     if (fidelity == Fidelity::ANALYTICAL)
     {
         m_watch.AddLoad(*instance);
-        end = Simulator::Now() + instance->record.estimate;
     }
-    MarkUncoupled(m_watch.Begin(instance, end));
+    backend->second->Start(instance);
 }
 
 void HybridBackend::MarkUncoupled(const std::vector<InstancePtr>& contended)

@@ -46,16 +46,16 @@ class HybridBackend : public CollectiveBackend
     void DoDispose() override;
 
   private:
+    Time DoEstimate(const CollectivePlan& plan, PlanFacts& facts) override;
     void DoPrepare() override;
     void DoStart(const InstancePtr& instance) override;
     void DoMemberDone(const InstancePtr& instance) override;
-    Time DoEstimate(const CollectivePlan& plan, PlanFacts& facts) override;
     void MarkUncoupled(const std::vector<InstancePtr>& contended);
 
     Ptr<FidelityPolicy> m_policy;                          //!< decides
     std::map<Fidelity, Ptr<CollectiveBackend>> m_backends; //!< serve
     Ptr<Router> m_router;                                  //!< for footprints
-    mutable ContentionWatch m_watch;                       //!< over all models
+    ContentionWatch m_watch;                               //!< over all models
     std::set<InstanceKey> m_contended;                     //!< so far
     double m_contendedBytes{0};                            //!< of these, over fabric links
 };
