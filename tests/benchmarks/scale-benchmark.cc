@@ -89,14 +89,14 @@ double MeasureEmptyEvents(uint32_t pending)
     return events / seconds;
 }
 
-Cost RunJob(const std::vector<std::string>& sets)
+Cost RunJob(const std::string& file, const std::vector<std::string>& sets)
 {
     const std::clock_t start = std::clock();
     ScenarioOverrides overrides;
     overrides.fidelity = "analytical";
     overrides.sets = sets;
     ScenarioRunner runner(
-        ReadScenario(std::string(ECHO_SOURCE_DIR) + "/scenarios/gpt-175b-8192.yaml", overrides));
+        ReadScenario(std::string(ECHO_SOURCE_DIR) + "/scenarios/" + file, overrides));
     SummarySink sink;
     const RunRecord run = runner.Run([&]() -> RecordSink& { return sink; });
     sink.OnRun(run);
@@ -116,7 +116,7 @@ Cost RunJob(const std::vector<std::string>& sets)
 }
 
 /** Runs a job in a child, so that its memory is its own. */
-bool Measure(const std::vector<std::string>& sets, Cost& cost)
+bool Measure(const std::string& file, const std::vector<std::string>& sets, Cost& cost)
 {
     int ends[2];
     if (pipe(ends) != 0)
@@ -127,7 +127,7 @@ bool Measure(const std::vector<std::string>& sets, Cost& cost)
     if (child == 0)
     {
         close(ends[0]);
-        const Cost measured = RunJob(sets);
+        const Cost measured = RunJob(file, sets);
         const bool written = write(ends[1], &measured, sizeof(measured)) == sizeof(measured);
         _exit(written ? 0 : 1);
     }
@@ -138,19 +138,16 @@ bool Measure(const std::vector<std::string>& sets, Cost& cost)
     return child > 0 && waitpid(child, &status, 0) == child && status == 0 && read;
 }
 
-/** GPT-175B by TP 8, PP 16 and the DP that fills the ranks, 48 micro-batches. */
-void Job(benchmark::State& state, const std::string& name, uint32_t ranks, bool folded)
+void Job(benchmark::State& state,
+         const std::string& name,
+         const std::string& file,
+         const std::vector<std::string>& sets)
 {
-    const uint32_t data = ranks / 128;
     for (auto unused : state)
     {
         (void)unused;
         Cost cost;
-        if (!Measure({"hosts=" + std::to_string(ranks / 8),
-                      "workload.generate.parallel.dp=" + std::to_string(data),
-                      "workload.generate.batch.global_batch=" + std::to_string(48 * data),
-                      std::string("timeline.folding=") + (folded ? "on" : "off")},
-                     cost))
+        if (!Measure(file, sets, cost))
         {
             state.SkipWithError("the run failed");
             break;
@@ -166,16 +163,32 @@ void Job(benchmark::State& state, const std::string& name, uint32_t ranks, bool 
     }
 }
 
-void Register(uint32_t ranks, bool folded)
+void Register(const std::string& name,
+              const std::string& file,
+              std::vector<std::string> sets,
+              bool folded)
 {
-    char name[64];
-    std::snprintf(name, sizeof(name), "%6u ranks, %s", ranks, folded ? "folded" : "unfolded");
-    benchmark::RegisterBenchmark(name,
-                                 [label = std::string(name), ranks, folded](
-                                     benchmark::State& state) { Job(state, label, ranks, folded); })
+    sets.push_back(std::string("timeline.folding=") + (folded ? "on" : "off"));
+    const std::string label = name + (folded ? ", folded" : ", unfolded");
+    benchmark::RegisterBenchmark(label.c_str(),
+                                 [=](benchmark::State& state) { Job(state, label, file, sets); })
         ->UseManualTime()
         ->Iterations(1)
         ->Unit(benchmark::kMillisecond);
+}
+
+/** GPT-175B by TP 8, PP 16 and the DP that fills the ranks, 48 micro-batches. */
+void RegisterSize(uint32_t ranks, bool folded)
+{
+    const uint32_t data = ranks / 128;
+    char name[32];
+    std::snprintf(name, sizeof(name), "%6u ranks", ranks);
+    Register(name,
+             "gpt-175b-8192.yaml",
+             {"hosts=" + std::to_string(ranks / 8),
+              "workload.generate.parallel.dp=" + std::to_string(data),
+              "workload.generate.batch.global_batch=" + std::to_string(48 * data)},
+             folded);
 }
 
 } // namespace
@@ -184,13 +197,15 @@ int main(int argc, char* argv[])
 {
     UsePicoseconds();
     benchmark::Initialize(&argc, argv);
+    Register("gpt-175b-1024", "gpt-175b-1024.yaml", {}, false);
+    Register("gpt-175b-1024", "gpt-175b-1024.yaml", {}, true);
     for (const uint32_t ranks : {512u, 1024u, 2048u})
     {
-        Register(ranks, false);
+        RegisterSize(ranks, false);
     }
-    for (const uint32_t ranks : {1024u, 8192u, 16384u})
+    for (const uint32_t ranks : {8192u, 16384u})
     {
-        Register(ranks, true);
+        RegisterSize(ranks, true);
     }
     benchmark::RunSpecifiedBenchmarks();
 

@@ -444,7 +444,7 @@ TEST_F(ReportFilesTest, LimitsAreKeptAndSaid)
     EXPECT_THAT(processes, ElementsAre(HasSubstr("rank 0 (host 0) and 1 equal")));
     const json summary = json::parse(TextOf(folder / "summary.json"));
     const std::string document = TextOf(folder / "columns.md");
-    for (const std::string part : {"show 1 of 16 simulated ranks",
+    for (const std::string part : {"timeline.json shows 1 of 16 simulated ranks",
                                    "leaves out the last 5 operators",
                                    "collectives.csv holds the first 7 of ",
                                    "flows.csv holds the first 7 of "})

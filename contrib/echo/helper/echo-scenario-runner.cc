@@ -105,6 +105,11 @@ class UncontendedSink : public RecordSink
         m_isContended = std::move(isContended);
     }
 
+    void OnBegin(const std::vector<RankId>& simulated) override
+    {
+        m_next.OnBegin(simulated);
+    }
+
     void OnOperator(const OperatorRecord& record) override
     {
         Pass(&RecordSink::OnOperator, record);

@@ -58,12 +58,12 @@ class ScenarioRunner
                       const BackendHook& prepared,
                       const BackendHook& finished);
     void WarnOfLoadBalancing();
-    /** All simulations that the fidelity needs. */
-    RunRecord Simulate(const SinkMaker& makeSink);
     /** Folded where that changes nothing. */
     RunRecord RunAnalytical(const SinkMaker& makeSink);
     RunRecord RunWithContentionPolicy(const SinkMaker& makeSink);
     Fidelity ChooseContendedFidelity(uint64_t packetHops);
+    /** All simulations that the fidelity needs. */
+    RunRecord Simulate(const SinkMaker& makeSink);
 
     Scenario m_scenario;                 //!< as read
     PlacementPtr m_placement;            //!< ranks on GPUs

@@ -62,7 +62,7 @@ struct HybridSettings
 /** How much a run writes. */
 struct OutputSettings
 {
-    uint64_t timelineEvents{200000}; //!< most operators in timeline.json; 0: no limit
+    uint64_t timelineEvents{400000}; //!< most operators in timeline.json; 0: no limit
     uint32_t timelineRanks{128};     //!< most ranks in it and in the page; 0: no limit
     uint64_t rows{200000}; //!< most rows of collectives.csv, and of flows.csv; 0: no limit
 };

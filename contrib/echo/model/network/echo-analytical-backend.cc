@@ -85,8 +85,6 @@ Time AnalyticalBackend::DoEstimate(const CollectivePlan& plan, PlanFacts& facts)
         facts.inter = cost.inter;
         facts.isExtrapolated = cost.extrapolated;
         facts.extrapolation = cost.reason;
-        NS_ABORT_MSG_IF(facts.estimate.IsStrictlyNegative(),
-                        "a cost model estimated a negative time");
     }
     return facts.estimate;
 }
@@ -96,9 +94,11 @@ void AnalyticalBackend::DoStart(const InstancePtr& instance)
     PlanFacts& facts = *instance->facts;
     const Time duration = Scale(DoEstimate(instance->plan, facts), instance->correction);
     NS_LOG_INFO("collective " << instance->id << " takes " << duration.As(Time::US));
+    NS_ABORT_MSG_IF(duration.IsStrictlyNegative(), "a cost model estimated a negative time");
     WithinClock(Simulator::Now() + WithinClock(duration));
+    ++m_started;
     CollectiveRecord& record = instance->record;
-    m_started += record.replicas;
+    m_started += record.replicas - 1; // those that it stands for
     record.estimate = duration;
     record.extrapolated = facts.isExtrapolated;
     if (facts.isExtrapolated)

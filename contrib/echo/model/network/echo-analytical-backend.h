@@ -62,7 +62,7 @@ class AnalyticalBackend : public CollectiveBackend
     void Complete(const InstancePtr& instance);
 
     Ptr<CostModel> m_model;
-    mutable ContentionWatch m_watch; //!< makes footprints when asked for links
+    ContentionWatch m_watch;
     EventBatcher<InstancePtr> m_ends;
     bool m_isFolded{false};                           //!< some instances stand for several
     uint64_t m_started{0};                            //!< instances

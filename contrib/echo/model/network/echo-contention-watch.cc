@@ -142,7 +142,7 @@ void ContentionWatch::AddLoad(const CollectiveInstance& instance)
     }
 }
 
-void ContentionWatch::ReportLoad(RecordSink& sink)
+void ContentionWatch::ReportLoad(RecordSink& sink) const
 {
     if (HasRouter())
     {

@@ -65,7 +65,7 @@ class ContentionWatch
     /** Counts an instance's bytes on the links that it uses; for models without links. */
     void AddLoad(const CollectiveInstance& instance);
     /** One record for each direction of each link that AddLoad counted bytes on. */
-    void ReportLoad(RecordSink& sink);
+    void ReportLoad(RecordSink& sink) const;
     /** @return bytes that a replica of an instance puts on fabric links, summed over the links */
     double GetFabricBytes(const CollectiveInstance& instance, uint32_t replica);
 
@@ -87,13 +87,14 @@ class ContentionWatch
     LinkUse& UseOf(const CollectiveInstance& instance);
     void Mark(CollectiveInstance& instance, uint32_t replica);
 
-    FootprintCache m_footprints;
-    FootprintTracker m_tracker;
     FoldedContention m_folded; //!< in place of the tracker where ranks are folded
-    std::map<CollectiveId, InstancePtr> m_active;                        //!< on links now
     std::function<void(const CollectiveInstance&, uint32_t)> m_listener; //!< may be empty
-    uint64_t m_contended{0};                                             //!< instances marked
-    std::string m_first;                                                 //!< of them, described
+
+    mutable FootprintCache m_footprints;
+    FootprintTracker m_tracker;
+    std::map<CollectiveId, InstancePtr> m_active; //!< on links now
+    uint64_t m_contended{0};                      //!< instances marked
+    std::string m_first;                          //!< of them, described
 };
 
 } // namespace echo

@@ -22,6 +22,24 @@ uint64_t NominalBytes(const CollectivePlan& plan)
     return uint64_t{4096} * plan.layout->GetRanks() * std::max(plan.choice.channels, 1u);
 }
 
+/** @return time that the busiest link takes for its bytes */
+double PeakSeconds(const Footprint& footprint, const Topology& topology)
+{
+    double peak = 0;
+    for (const auto& [port, bytes] : footprint.bytes)
+    {
+        peak = std::max(peak, static_cast<double>(bytes) / BytesPerSecond(topology.RateOf(port)));
+    }
+    return peak;
+}
+
+double ShareOf(double seconds, Time duration)
+{
+    return duration.IsStrictlyPositive()
+               ? seconds / (static_cast<double>(duration.GetPicoSeconds()) * 1e-12)
+               : 0;
+}
+
 /** One connection on its way through the network. */
 struct Way
 {
@@ -68,24 +86,6 @@ void AddDemandInside(const std::map<PortId, uint64_t>& bytes,
             demand[port] = secondsOn(port, sent) / longest;
         }
     }
-}
-
-/** @return time that the busiest link takes for its bytes */
-double PeakSeconds(const Footprint& footprint, const Topology& topology)
-{
-    double peak = 0;
-    for (const auto& [port, bytes] : footprint.bytes)
-    {
-        peak = std::max(peak, static_cast<double>(bytes) / BytesPerSecond(topology.RateOf(port)));
-    }
-    return peak;
-}
-
-double ShareOf(double seconds, Time duration)
-{
-    return duration.IsStrictlyPositive()
-               ? seconds / (static_cast<double>(duration.GetPicoSeconds()) * 1e-12)
-               : 0;
 }
 
 /** A bundle with the rate of all its ports, bit/s. */

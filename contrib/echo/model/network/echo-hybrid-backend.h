@@ -58,10 +58,10 @@ class HybridBackend : public CollectiveBackend
     void DoDispose() override;
 
   private:
+    Time DoEstimate(const CollectivePlan& plan, PlanFacts& facts) override;
     void DoPrepare() override;
     void DoStart(const InstancePtr& instance) override;
     void DoMemberDone(const InstancePtr& instance) override;
-    Time DoEstimate(const CollectivePlan& plan, PlanFacts& facts) override;
     /** Has the network simulate an instance, after what is not the network's time. */
     void StartBeside(Ptr<CollectiveBackend> child, const InstancePtr& instance);
     Time GetTimeOutsideNetwork(const CollectivePlan& plan) const;
@@ -72,7 +72,7 @@ class HybridBackend : public CollectiveBackend
     Ptr<Router> m_router;                                  //!< for footprints
     Ptr<CostModel> m_whole;                                //!< may be null, as the next
     Ptr<CostModel> m_network;
-    mutable ContentionWatch m_watch;   //!< over all models
+    ContentionWatch m_watch;           //!< over all models
     std::set<InstanceKey> m_contended; //!< so far
     double m_contendedBytes{0};        //!< of these, over fabric links
 };

@@ -23,6 +23,9 @@ namespace echo
 namespace
 {
 
+/// The page draws neighbours as one block where there are too many; this bounds the time it takes.
+constexpr uint64_t PAGE_OPERATORS = 2000000;
+
 std::vector<std::string> NamesOf(const LayeredGraph& network)
 {
     std::vector<std::string> names;
@@ -57,6 +60,7 @@ struct ReportWriter::Impl
           selection(options.ranks, options.timelineRanks, options.wantedRanks),
           csv(folder, NamesOf(options.network), LimitOf(options.rows)),
           trace(folder.Create("timeline.json"), selection, LimitOf(options.timelineEvents)),
+          pageSelection(selection),
           page(options.cluster, options.network, options.ranks, selection),
           sinks{&summary, &csv, &trace, &page}
     {
@@ -71,6 +75,7 @@ struct ReportWriter::Impl
     SummarySink summary;
     CsvSink csv;
     ChromeTraceSink trace;
+    RankSelection pageSelection;
     HtmlReport page;
     std::vector<RecordSink*> sinks;
     bool complete{false}; //!< the run record has come
@@ -80,14 +85,19 @@ struct ReportWriter::Impl
 std::vector<std::string> ReportWriter::Impl::GetNotes() const
 {
     std::vector<std::string> notes;
-    const uint64_t shown = selection.GetCount(simulated);
-    if (shown < simulated)
-    {
-        notes.push_back("timeline.json and the page's timeline show " + FormatCount(shown) +
-                        " of " + FormatCount(simulated) +
-                        " simulated ranks; --set=output.timeline_events=N sets how many operators "
-                        "may be in it, --set=output.timeline_ranks=N how many ranks");
-    }
+    const auto add = [&](const char* what, const RankSelection& shown, const char* advice) {
+        if (shown.GetCount(simulated) < simulated)
+        {
+            notes.push_back(std::string(what) + " shows " + FormatCount(shown.GetCount(simulated)) +
+                            " of " + FormatCount(simulated) + " simulated ranks; " + advice);
+        }
+    };
+    add("timeline.json",
+        selection,
+        "--set=output.timeline_events=N sets how many operators may be in it");
+    add("the page's timeline",
+        pageSelection,
+        "--set=output.timeline_ranks=N sets how many ranks it may show");
     if (trace.GetLeftOut() > 0)
     {
         notes.push_back("timeline.json leaves out the last " + FormatCount(trace.GetLeftOut()) +
@@ -117,7 +127,8 @@ void ReportWriter::OnBegin(const std::vector<SimulatedRank>& ranks)
             static_cast<uint32_t>(std::min<uint64_t>(LimitOf(options.timelineRanks), UINT32_MAX));
         m_impl->selection = RankSelection::Fit(ranks, limit, LimitOf(options.timelineEvents));
         m_impl->trace.Select(m_impl->selection);
-        m_impl->page.Select(m_impl->selection, options.ranks);
+        m_impl->pageSelection = RankSelection::Fit(ranks, limit, PAGE_OPERATORS);
+        m_impl->page.Select(m_impl->pageSelection, options.ranks);
     }
     for (RecordSink* sink : m_impl->sinks)
     {

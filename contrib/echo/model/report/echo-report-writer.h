@@ -23,10 +23,11 @@ struct ReportOptions
     std::string cluster;  //!< its name, for the page's head; may be empty
     uint32_t ranks{0};    //!< of the job; 0: not known, all ranks are shown
     LayeredGraph network; //!< may be empty: drawn from the links that carried bytes
-    /// Most ranks in timeline.json and in the page's timeline; above it, so many spread evenly.
+    /// Most ranks in timeline.json and in the page's timeline; above it, so many spread evenly. The
+    /// page's has its own limit of operators, as it draws neighbours together.
     uint32_t timelineRanks{128};
     /// Most operators in timeline.json: as many ranks as fit are in it; 0: no limit.
-    uint64_t timelineEvents{200000};
+    uint64_t timelineEvents{400000};
     uint64_t rows{200000}; //!< most rows of collectives.csv, and of flows.csv; 0: no limit
     std::vector<RankId> wantedRanks; //!< if not empty: these ranks in both
 };

@@ -126,6 +126,11 @@ void RankFolding::HashGroups(CollectiveBackend& backend)
                 {
                     state.fixed += Mix({static_cast<uint64_t>(spec.kind),
                                         spec.bytes,
+                                        static_cast<uint64_t>(spec.dataType),
+                                        spec.root,
+                                        static_cast<uint64_t>(spec.algorithm),
+                                        static_cast<uint64_t>(spec.protocol),
+                                        spec.channels,
                                         backend.HashTiming(spec, group)});
                 }
             }
