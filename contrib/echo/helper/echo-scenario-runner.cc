@@ -105,9 +105,9 @@ class UncontendedSink : public RecordSink
         m_isContended = std::move(isContended);
     }
 
-    void OnBegin(const std::vector<RankId>& simulated) override
+    void OnBegin(const std::vector<SimulatedRank>& ranks) override
     {
-        m_next.OnBegin(simulated);
+        m_next.OnBegin(ranks);
     }
 
     void OnOperator(const OperatorRecord& record) override

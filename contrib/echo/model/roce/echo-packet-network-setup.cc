@@ -166,7 +166,9 @@ std::unique_ptr<QueuePair> PacketNetwork::MakeQueuePair(const QueuePair::Key& ke
     {
         for (size_t i = 0; i + 1 < ports.size(); ++i)
         {
-            path.baseRtt += ports[i]->TxPicoseconds(bytes) + ports[i]->GetDelayPicoseconds();
+            // Where switches choose the ways, a link that is not known counts as the first.
+            RocePort& port = *(ports[i] ? ports[i] : ports.front());
+            path.baseRtt += port.TxPicoseconds(bytes) + port.GetDelayPicoseconds();
         }
     }
     settings.windowBytes = m_windowBytes;
