@@ -183,6 +183,9 @@ const TestNetwork::Attributes SWIFT_LOSS{{"CongestionControl", "swift"},
 const TestNetwork::Attributes BDP{{"WindowBdps", "1"}, {"Retransmission", "selective-repeat"}};
 const TestNetwork::Attributes WINDOW{{"WindowBytes", "16384"}, {"AckInterval", "1"}};
 const TestNetwork::Attributes LOSS{{"LossRate", "0.01"}, {"RetransmitTimeout", "30us"}};
+const TestNetwork::Attributes SPRAY{{"LoadBalancer", "ns3::echo::SprayBalancer"}};
+const TestNetwork::Attributes ADAPTIVE{{"LoadBalancer", "ns3::echo::AdaptiveBalancer"}};
+const TestNetwork::Attributes FLOWLETS{{"LoadBalancer", "ns3::echo::FlowletBalancer"}};
 const TestNetwork::Attributes LOSSY{{"Lossless", "false"}, {"CongestionControl", DCQCN}};
 
 // name, traffic, attributes, buffer, Kmin, rate, pauses, marks, drops
@@ -204,6 +207,10 @@ INSTANTIATE_TEST_SUITE_P(
         Scenario{"Rings", Rings, {}},
         Scenario{"RingsWindow", Rings, WINDOW},
         Scenario{"RingsLoss", Rings, LOSS, "32000000", "400000", "400Gb/s", false, false, true},
+        Scenario{"RingsSpray", Rings, SPRAY},
+        Scenario{"IncastSpray", Incast, SPRAY, "1500000", "400000", "400Gb/s", true},
+        Scenario{"IncastAdaptive", Incast, ADAPTIVE, "1500000", "400000", "400Gb/s", true},
+        Scenario{"RingsFlowlets", Rings, FLOWLETS},
         Scenario{"Incast", Incast, {}, "1500000", "400000", "400Gb/s", true},
         Scenario{"IncastDcqcn",
                  Incast,

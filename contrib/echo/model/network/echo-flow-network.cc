@@ -49,8 +49,9 @@ TypeId FlowNetwork::GetTypeId()
                                           "Where more than BatchStreams streams are active and a "
                                           "change of rates ran through many, the next one comes no "
                                           "sooner than this; a message that comes meanwhile waits, "
-                                          "what one that ends leaves is free then. 0: at once, "
-                                          "exact",
+                                          "what one that ends leaves is free then; neither for "
+                                          "longer than a quarter of what the message takes alone. "
+                                          "0: at once, exact",
                                           TimeValue(MicroSeconds(10)),
                                           MakeTimeAccessor(&FlowNetwork::m_updateInterval),
                                           MakeTimeChecker(Time(0)))
@@ -72,6 +73,7 @@ FlowNetwork::~FlowNetwork() = default;
 void FlowNetwork::DoDispose()
 {
     m_wake.Cancel();
+    m_update.Cancel();
     m_transfers.clear();
     m_router = nullptr;
     NetworkModel::DoDispose();
@@ -137,27 +139,48 @@ void FlowNetwork::Activate(uint32_t number, uint32_t transfer)
     stream.progress.Start(m_transfers[transfer].message.bytes, NowPs());
     m_streams.Enter(number, NowPs());
     ++m_activeStreams;
-    TouchPath(number);
+    TouchPath(number, m_transfers[transfer].message.bytes);
 }
 
-void FlowNetwork::TouchPath(uint32_t number)
+void FlowNetwork::TouchPath(uint32_t number, uint64_t bytes)
 {
     const PortId* path = m_streams.GetPath(number);
     for (uint32_t hop = 0; hop < m_streams.Get(number).hops; ++hop)
     {
         m_rates.Touch(path[hop]);
     }
-    if (!m_ratesPending && m_rates.HasWork())
+    if (!m_rates.HasWork())
     {
-        m_ratesPending = true;
-        const int64_t wait = std::max<int64_t>(m_nextUpdate - NowPs(), 0);
-        Simulator::Schedule(PicoSeconds(wait), &FlowNetwork::FindRates, this);
+        return;
     }
+    int64_t due = NowPs();
+    if (m_nextUpdate > due)
+    {
+        due = std::min(m_nextUpdate, due + MostDelay(number, bytes));
+    }
+    if (m_update.IsExpired() || due < m_updateTime)
+    {
+        m_update.Cancel();
+        m_updateTime = due;
+        m_update = Simulator::Schedule(PicoSeconds(due - NowPs()), &FlowNetwork::FindRates, this);
+    }
+}
+
+int64_t FlowNetwork::MostDelay(uint32_t number, uint64_t bytes)
+{
+    uint64_t capacity = UINT64_MAX;
+    const PortId* path = m_streams.GetPath(number);
+    for (uint32_t hop = 0; hop < m_streams.Get(number).hops; ++hop)
+    {
+        capacity = std::min(capacity, m_streams.GetLink(path[hop]).capacity);
+    }
+    constexpr double BIT_PS = 8e12; // ps of a byte at 1 b/s
+    const double alone = static_cast<double>(bytes) * BIT_PS / static_cast<double>(capacity);
+    return static_cast<int64_t>(std::min(alone / 4, 1e15));
 }
 
 void FlowNetwork::FindRates()
 {
-    m_ratesPending = false;
     for (const uint32_t stream : m_rates.Update(NowPs()))
     {
         PushCompletion(stream);
@@ -263,7 +286,7 @@ void FlowNetwork::CompleteHead(uint32_t number)
     }
     m_streams.Leave(number, now);
     --m_activeStreams;
-    TouchPath(number);
+    TouchPath(number, transfer.message.bytes);
 }
 
 void FlowNetwork::DeliverAll(int64_t time)

@@ -77,8 +77,13 @@ class FlowNetwork : public NetworkModel
 
     uint32_t NewTransfer(const Message& message, DeliveredCallback delivered);
     void Activate(uint32_t stream, uint32_t transfer);
-    /** Rates will be found again in this instant for what shares the stream's path. */
-    void TouchPath(uint32_t stream);
+    /**
+     * Rates will be found again, soon or now, for what shares the stream's path.
+     * @param bytes of the message that begins or has ended
+     */
+    void TouchPath(uint32_t stream, uint64_t bytes);
+    /** @return ps that a message may be kept from its rate, or others from what it leaves */
+    int64_t MostDelay(uint32_t stream, uint64_t bytes);
     void FindRates();
     void PushCompletion(uint32_t stream);
     void DropOutdatedCompletions();
@@ -109,7 +114,8 @@ class FlowNetwork : public NetworkModel
     uint64_t m_activeStreams{0};
     EventId m_wake;
     int64_t m_wakeTime{0};
-    bool m_ratesPending{false};
+    EventId m_update;                                    //!< FindRates
+    int64_t m_updateTime{0};                             //!< ps
     std::map<int64_t, std::vector<uint32_t>> m_arrivals; //!< transfers by time of delivery
 };
 

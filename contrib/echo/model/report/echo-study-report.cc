@@ -303,7 +303,8 @@ std::string DrawStudy(const StudyGrid& grid)
         body += PanelDrawing(grid, panels[panel].second, TITLE + PANEL * static_cast<double>(panel))
                     .Draw();
     }
-    const double width = std::max(PanelDrawing::GetWidth(grid), x) + 16;
+    const double title = 7.5 * static_cast<double>(grid.title.size());
+    const double width = std::max({PanelDrawing::GetWidth(grid), x, title}) + 16;
     const double height = TITLE + PANEL * static_cast<double>(panels.size());
     return PanelDrawing::Format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" "
                                 "height=\"%.0f\" viewBox=\"-8 0 %.0f %.0f\" "

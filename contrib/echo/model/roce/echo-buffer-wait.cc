@@ -82,7 +82,7 @@ class WaitGraph
         for (uint32_t p = 0; p < ingress.GetOwner()->GetPortCount(); ++p)
         {
             const RocePort& egress = ingress.GetOwner()->GetPort(p);
-            const uint64_t bytes = egress.CountQueued(ingress.GetIndex(), trafficClass);
+            const uint64_t bytes = egress.GetData().CountFrom(ingress.GetIndex(), trafficClass);
             if (bytes > 0)
             {
                 waits[p] = {&egress, bytes};
@@ -154,7 +154,7 @@ std::string DescribeBufferCycle(const RoceFabric& fabric, const std::vector<Stop
         text += "  " + name(port) + " (class " + std::to_string(cycle[i].trafficClass) +
                 ", stopped since " +
                 FormatTime(TimeStep(static_cast<uint64_t>(port.GetPausedSince()))) + ", " +
-                std::to_string(port.GetQueueBytes()) + " B queued) waits for " +
+                std::to_string(port.GetData().GetBytes()) + " B queued) waits for " +
                 name(*cycle[(i + 1) % cycle.size()].port) + "\n";
     }
     return text;

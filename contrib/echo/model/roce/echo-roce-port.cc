@@ -116,12 +116,12 @@ void RocePort::ChangeRate(DataRate rate)
 
 uint32_t RocePort::PickClass()
 {
-    return m_classes->scheduler.Pick(GetEligible());
+    return m_data.GetScheduler().Pick(GetEligible());
 }
 
 void RocePort::ChargeClass(uint32_t trafficClass, uint32_t bytes)
 {
-    m_classes->scheduler.Charge(trafficClass, bytes);
+    m_data.GetScheduler().Charge(trafficClass, bytes);
 }
 
 void RocePort::SetLossRate(double rate)
@@ -131,7 +131,7 @@ void RocePort::SetLossRate(double rate)
 
 void RocePort::SetClasses(const std::vector<TrafficClass>& classes, uint32_t quantum)
 {
-    m_classes = std::make_unique<ClassQueues>(classes, quantum);
+    m_data.SetClasses(classes, quantum);
 }
 
 void RocePort::Connect(RoceChannel* channel, RocePort* peer)
@@ -198,19 +198,6 @@ RocePacket* RocePort::TakePause(uint32_t trafficClass)
         m_control.PushFront(others.Pop());
     }
     return found;
-}
-
-RocePacket* RocePort::PopClass()
-{
-    const uint32_t c = m_classes->scheduler.Pick(GetEligible());
-    RocePacket* packet = m_classes->queues[c].Pop();
-    m_classes->scheduler.Charge(c, packet->wireBytes);
-    m_classes->bytes[c] -= packet->wireBytes;
-    if (m_classes->queues[c].IsEmpty())
-    {
-        m_waitingClasses &= static_cast<uint8_t>(~(1u << c));
-    }
-    return packet;
 }
 
 RocePacket* RocePort::SendPause(RocePacket* packet, int64_t now)
@@ -288,7 +275,7 @@ void RocePort::GoDown(int64_t now, RocePacketQueue& onWire, RocePacketQueue& wai
         m_statistics.paused += now - m_pausedSince;
         m_pausedClasses = 0;
     }
-    while (m_queueBytes > 0)
+    while (m_data.GetBytes() > 0)
     {
         waiting.Push(DequeueData(now));
     }
@@ -315,20 +302,10 @@ int64_t RocePort::GetBacklog(uint32_t trafficClass, int64_t now) const
 {
     if (IsPaused(trafficClass) || !m_up)
     {
-        return INT64_MAX / 2 + static_cast<int64_t>(m_queueBytes);
+        return INT64_MAX / 2 + static_cast<int64_t>(m_data.GetBytes());
     }
     return std::max<int64_t>(m_freeAt - now, 0) +
-           static_cast<int64_t>(static_cast<double>(m_queueBytes) * m_psOfByte);
-}
-
-uint64_t RocePort::CountQueued(uint32_t ingress, uint32_t trafficClass) const
-{
-    uint64_t bytes = 0;
-    const RocePacketQueue& queue = m_classes ? m_classes->queues[trafficClass] : m_data;
-    queue.ForEach([&](const RocePacket& packet) {
-        bytes += packet.ingress == ingress ? packet.wireBytes : 0;
-    });
-    return bytes;
+           static_cast<int64_t>(static_cast<double>(m_data.GetBytes()) * m_psOfByte);
 }
 
 void RocePort::SetTraced()
@@ -343,7 +320,7 @@ void RocePort::SetTraced()
 void RocePort::TraceQueue(bool enqueued, const RocePacket& packet, int64_t now)
 {
     const auto& trace = enqueued ? m_enqueueTrace : m_dequeueTrace;
-    m_queueTrace(TimeStep(static_cast<uint64_t>(now)), m_queueBytes);
+    m_queueTrace(TimeStep(static_cast<uint64_t>(now)), m_data.GetBytes());
     if (!trace.IsEmpty())
     {
         trace(TimeStep(static_cast<uint64_t>(now)), MakeFrame(packet, *this));

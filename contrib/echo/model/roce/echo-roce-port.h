@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 namespace ns3
@@ -112,17 +111,8 @@ class RocePort : public RoceNetDevice
     void EnqueueData(RocePacket* packet, int64_t now)
     {
         const uint32_t c = packet->trafficClass;
-        if (m_classes)
-        {
-            m_classes->queues[c].Push(packet);
-            m_classes->bytes[c] += packet->wireBytes;
-        }
-        else
-        {
-            m_data.Push(packet);
-        }
-        m_queueBytes += packet->wireBytes;
-        m_statistics.maxQueueBytes = std::max(m_statistics.maxQueueBytes, m_queueBytes);
+        m_data.Push(packet);
+        m_statistics.maxQueueBytes = std::max(m_statistics.maxQueueBytes, m_data.GetBytes());
         m_waitingClasses |= static_cast<uint8_t>(1u << c);
         if (m_traced)
         {
@@ -137,11 +127,10 @@ class RocePort : public RoceNetDevice
     /** @return the queued data packet whose turn it is; one that may be sent is queued */
     RocePacket* DequeueData(int64_t now)
     {
-        RocePacket* packet = m_classes ? PopClass() : m_data.Pop();
-        m_queueBytes -= packet->wireBytes;
-        if (!m_classes && m_data.IsEmpty())
+        RocePacket* packet = m_data.Pop(GetEligible());
+        if (m_data.IsEmpty(packet->trafficClass))
         {
-            m_waitingClasses = 0;
+            SetWaiting(packet->trafficClass, false);
         }
         if (m_traced)
         {
@@ -158,7 +147,7 @@ class RocePort : public RoceNetDevice
 
     bool HasClasses() const
     {
-        return m_classes != nullptr;
+        return m_data.HasClasses();
     }
 
     /** NICs with classes: @return the class whose turn it is; something that may be sent waits */
@@ -206,21 +195,14 @@ class RocePort : public RoceNetDevice
     /** @return when the present transmission ends or the last one ended */
     int64_t GetFreeAt() const;
 
-    uint64_t GetQueueBytes() const
+    /** @return what waits here; NICs: nothing */
+    const DataQueues& GetData() const
     {
-        return m_queueBytes;
-    }
-
-    /** @return data bytes of a class queued */
-    uint64_t GetClassBytes(uint32_t trafficClass) const
-    {
-        return m_classes ? m_classes->bytes[trafficClass] : m_queueBytes;
+        return m_data;
     }
 
     /** @return ps until all data queued here will have left; a far time if it is paused or down */
     int64_t GetBacklog(uint32_t trafficClass, int64_t now) const;
-    /** @return data bytes of a class queued that came in by a port of this number */
-    uint64_t CountQueued(uint32_t ingress, uint32_t trafficClass) const;
 
     /** @return ps: start of the present pause */
     int64_t GetPausedSince() const;
@@ -382,7 +364,6 @@ class RocePort : public RoceNetDevice
         }
     }
 
-    RocePacket* PopClass();
     /** @return the waiting pause frame of a class, taken out; or null */
     RocePacket* TakePause(uint32_t trafficClass);
     void CloseWindow(int64_t now);
@@ -402,7 +383,7 @@ class RocePort : public RoceNetDevice
     RoceAgenda* m_peerAgenda{nullptr}; //!< of the device at the other end
     RocePacketQueue m_wire;            //!< on the way to the other end, in order
     RocePacketQueue m_control;         //!< waiting, control class
-    RocePacketQueue m_data;            //!< waiting, data class (switches)
+    DataQueues m_data;                 //!< waiting, data (switches)
     uint32_t m_index{0};               //!< transmit-done slot
     uint32_t m_peerSlot{0};            //!< arrival slot at the other end
     uint8_t m_waitingClasses{0};       //!< bit c: packets (switch) or queue pairs (NIC) wait
@@ -411,13 +392,11 @@ class RocePort : public RoceNetDevice
     bool m_busy{false};                //!< plain port: a transmission has not ended
     bool m_armed{false};               //!< the transmit-done slot is set
     bool m_traced{false};              //!< a trace of this port or of the other end is connected
-    uint64_t m_queueBytes{0};          //!< of data that waits, all classes
-    std::unique_ptr<ClassQueues> m_classes; //!< null: one class only, in m_data
-    int64_t m_window{0};                    //!< number of the window of peakRate
-    int64_t m_windowStartBusy{0};           //!< busy when it began
-    RocePortStatistics m_statistics;        //!< counters
-    RoceDevice* m_device{nullptr};          //!< whose port
-    RocePort* m_peer{nullptr};              //!< other end
+    int64_t m_window{0};               //!< number of the window of peakRate
+    int64_t m_windowStartBusy{0};      //!< busy when it began
+    RocePortStatistics m_statistics;   //!< counters
+    RoceDevice* m_device{nullptr};     //!< whose port
+    RocePort* m_peer{nullptr};         //!< other end
 
     // Cold.
     bool m_stamping{false};    //!< writes telemetry

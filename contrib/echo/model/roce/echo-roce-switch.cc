@@ -234,7 +234,7 @@ void RoceSwitch::Release(const RocePacket& packet, int64_t now)
 
 void RoceSwitch::MaybeMark(RocePort& port, RocePacket* packet, int64_t now)
 {
-    const double queue = static_cast<double>(port.GetClassBytes(packet->trafficClass));
+    const double queue = static_cast<double>(port.GetData().GetClassBytes(packet->trafficClass));
     const Thresholds& k = m_thresholds[port.GetIndex()];
     if (queue <= k.kmin || packet->congestion)
     {

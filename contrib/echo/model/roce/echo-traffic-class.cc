@@ -45,5 +45,24 @@ uint32_t ClassScheduler::Pick(uint32_t eligible)
     }
 }
 
+RocePacket* DataQueues::PopClass(uint32_t eligible)
+{
+    const uint32_t c = m_classes->scheduler.Pick(eligible);
+    RocePacket* packet = m_classes->queues[c].Pop();
+    m_classes->scheduler.Charge(c, packet->wireBytes);
+    m_classes->bytes[c] -= packet->wireBytes;
+    return packet;
+}
+
+uint64_t DataQueues::CountFrom(uint32_t ingress, uint32_t trafficClass) const
+{
+    uint64_t bytes = 0;
+    const RocePacketQueue& queue = m_classes ? m_classes->queues[trafficClass] : m_single;
+    queue.ForEach([&](const RocePacket& packet) {
+        bytes += packet.ingress == ingress ? packet.wireBytes : 0;
+    });
+    return bytes;
+}
+
 } // namespace echo
 } // namespace ns3

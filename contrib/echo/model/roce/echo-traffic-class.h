@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace ns3
@@ -62,6 +63,74 @@ struct ClassQueues
     ClassScheduler scheduler;
     std::array<RocePacketQueue, TrafficClass::MOST> queues; //!< by class
     std::array<uint64_t, TrafficClass::MOST> bytes{};       //!< by class: wire bytes queued
+};
+
+/** The data packets that wait at a port, of one class or of several. */
+class DataQueues
+{
+  public:
+    /** To be called if there are several classes. */
+    void SetClasses(const std::vector<TrafficClass>& classes, uint32_t quantum)
+    {
+        m_classes = std::make_unique<ClassQueues>(classes, quantum);
+    }
+
+    bool HasClasses() const
+    {
+        return m_classes != nullptr;
+    }
+
+    ClassScheduler& GetScheduler()
+    {
+        return m_classes->scheduler;
+    }
+
+    void Push(RocePacket* packet)
+    {
+        m_bytes += packet->wireBytes;
+        if (!m_classes)
+        {
+            m_single.Push(packet);
+            return;
+        }
+        m_classes->queues[packet->trafficClass].Push(packet);
+        m_classes->bytes[packet->trafficClass] += packet->wireBytes;
+    }
+
+    /** @return a packet of a class of @p eligible, of which one waits at least */
+    RocePacket* Pop(uint32_t eligible)
+    {
+        RocePacket* packet = m_classes ? PopClass(eligible) : m_single.Pop();
+        m_bytes -= packet->wireBytes;
+        return packet;
+    }
+
+    bool IsEmpty(uint32_t trafficClass) const
+    {
+        return (m_classes ? m_classes->queues[trafficClass] : m_single).IsEmpty();
+    }
+
+    /** @return wire bytes of all classes */
+    uint64_t GetBytes() const
+    {
+        return m_bytes;
+    }
+
+    /** @return wire bytes of a class */
+    uint64_t GetClassBytes(uint32_t trafficClass) const
+    {
+        return m_classes ? m_classes->bytes[trafficClass] : m_bytes;
+    }
+
+    /** @return wire bytes of a class that came in by a port of this number */
+    uint64_t CountFrom(uint32_t ingress, uint32_t trafficClass) const;
+
+  private:
+    RocePacket* PopClass(uint32_t eligible);
+
+    RocePacketQueue m_single;               //!< one class
+    uint64_t m_bytes{0};                    //!< of all
+    std::unique_ptr<ClassQueues> m_classes; //!< null: one class
 };
 
 } // namespace echo
