@@ -113,6 +113,67 @@ TEST(GeneratorReader, ReadsEveryKey)
     EXPECT_EQ(GenerateWorkload(YamlNode::LoadText(FULL, "g.yaml"), 16)->GetRankCount(), 16u);
 }
 
+TEST(GeneratorReader, ReadsTheKeysOfLargePlans)
+{
+    const TrainingPlan plan = Read("model: {preset: deepseek-v3, layers: 8, dense_layers: 1}\n"
+                                   "parallel: {pp: 2, vp: 2, ep: 2, cp: 2, tp: 2, expert_tp: 1,\n"
+                                   "  sequence_parallel: true, zero: 2, layers: [1, 2, 2, 3],\n"
+                                   "  overlap_parameters: true, overlap_tensor: true,\n"
+                                   "  overlap_input_gradients: false, overlap_experts: true,\n"
+                                   "  split_messages: true, context_exchange: all-gather,\n"
+                                   "  expert_load: [1, 3], dispatch_domain: 8}\n"
+                                   "batch: {micro_batches: 4}\n"
+                                   "precision: {parameters: bf16, matmul: fp4}\n"
+                                   "recompute: full\n"
+                                   "recompute_layers: 1\n"
+                                   "attention: cudnn\n"
+                                   "host: {kernel: 7us, waits_for_peers: true}\n",
+                                   16);
+    EXPECT_EQ(plan.model.experts, 256u);
+    EXPECT_EQ(plan.model.latentKeys, 512u);
+    EXPECT_EQ(plan.model.denseLayers, 1u);
+    EXPECT_EQ(plan.chunks, 2u);
+    EXPECT_EQ(plan.parallel.context, 2u);
+    EXPECT_EQ(plan.parallel.data, 2u);
+    EXPECT_EQ(plan.parallel.GetExpertTensor(), 1u);
+    EXPECT_EQ(plan.sharding, StateSharding::GRADIENTS);
+    EXPECT_EQ(plan.partLayers, (std::vector<uint32_t>{1, 2, 2, 3}));
+    EXPECT_TRUE(plan.overlapPipeline && plan.overlapParameters && plan.overlapTensor);
+    EXPECT_TRUE(plan.overlapExperts && plan.splitMessages && !plan.overlapReduction);
+    EXPECT_EQ(plan.contextExchange, ContextExchange::ALL_GATHER);
+    EXPECT_EQ(plan.expertLoad, (std::vector<double>{1, 3}));
+    EXPECT_EQ(plan.dispatchDomain, 8u);
+    EXPECT_EQ(plan.matmul, DataType::FP4);
+    EXPECT_EQ(plan.recomputeLayers, 1u);
+    EXPECT_EQ(plan.attention, AttentionKernel::CUDNN);
+    EXPECT_EQ(plan.host.kernel, MicroSeconds(7));
+    EXPECT_TRUE(plan.host.waitsForPeers);
+}
+
+TEST(GeneratorReader, SchedulesAreNamesOrLists)
+{
+    const auto read = [](const std::string& schedule) {
+        return "model: {preset: gpt-13b}\nparallel:\n  pp: 2\n  schedule: " + schedule +
+               "\nbatch: {micro_batches: 2}\n";
+    };
+    EXPECT_NE(DynamicCast<ZeroBubbleSchedule>(Read(read("zero-bubble"), 2).schedule), nullptr);
+    EXPECT_NE(DynamicCast<ListedSchedule>(Read(read("[F0 F1 B0 B1, F0 B0 F1 B1]"), 2).schedule),
+              nullptr);
+    EXPECT_EQ(MessageOf(read("[F0 F1 B0 B1, F0 B0 F1]"), 2),
+              "g.yaml:4: parallel.schedule: found no full forward and backward pass of micro-batch "
+              "1, chunk 0 on stage 1, expected each once");
+    EXPECT_THAT(MessageOf(read("[F0 F1 B0 B1, F0 B0 F1 C1]"), 2),
+                HasSubstr("found 'C1', expected a pass"));
+    EXPECT_THAT(MessageOf("{model: {preset: gpt-13b}, parallel: {zero: 1, distributed_optimizer: "
+                          "true}, batch: {micro_batches: 1}}",
+                          1),
+                HasSubstr("zero beside distributed_optimizer"));
+    EXPECT_THAT(MessageOf("{model: {preset: gpt-13b}, parallel: {zero: 3, pp: 2}, batch: "
+                          "{micro_batches: 1}}",
+                          2),
+                HasSubstr("parallel.zero: found 3 with pp 2"));
+}
+
 TEST(GeneratorReader, Defaults)
 {
     const TrainingPlan plan =
