@@ -34,6 +34,11 @@ TypeId FidelityPolicy::GetTypeId()
     return tid;
 }
 
+bool FidelityPolicy::LooksAround() const
+{
+    return false;
+}
+
 void FidelityPolicy::Observe(const CollectiveInstance&, Time)
 {
 }

@@ -34,6 +34,8 @@ class FidelityPolicy : public Object
     static TypeId GetTypeId();
     /** @return ANALYTICAL, FLOW or PACKET; called once an instance, when its last member joins */
     virtual Fidelity Choose(const CollectiveInstance& instance) = 0;
+    /** @return whether Choose looks at CollectiveInstance::fabricBytes and ::sharing */
+    virtual bool LooksAround() const;
     /** An instance is done for all its members, @p duration after its last member joined. */
     virtual void Observe(const CollectiveInstance& instance, Time duration);
     /** @return the factor on the estimate of an instance that runs analytically */

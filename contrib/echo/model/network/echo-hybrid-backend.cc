@@ -94,12 +94,12 @@ void HybridBackend::DoPrepare()
 void HybridBackend::DoStart(const InstancePtr& instance)
 {
     const std::vector<InstancePtr> contended = m_watch.Begin(instance);
-    for (const InstancePtr& other : m_watch.GetSharing(*instance))
+    if (m_policy->LooksAround() && instance->plan.layout->GetHosts() > 1)
     {
-        instance->sharing.push_back(other);
-    }
-    if (instance->plan.layout->GetHosts() > 1)
-    {
+        for (const InstancePtr& other : m_watch.GetSharing(*instance))
+        {
+            instance->sharing.push_back(other);
+        }
         instance->fabricBytes = m_watch.GetFabricBytes(instance->plan);
     }
     const Fidelity fidelity = m_policy->Choose(*instance);
