@@ -43,6 +43,11 @@ bool FidelityPolicy::MayChoose(Fidelity) const
     return true;
 }
 
+bool FidelityPolicy::LooksAround() const
+{
+    return false;
+}
+
 void FidelityPolicy::Observe(const CollectiveInstance&, Time)
 {
 }

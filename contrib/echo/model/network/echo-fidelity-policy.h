@@ -39,6 +39,8 @@ class FidelityPolicy : public Object
     virtual Fidelity Choose(const CollectiveInstance& instance) = 0;
     /** @return false if Choose never returns @p fidelity: what serves it need not be made */
     virtual bool MayChoose(Fidelity fidelity) const;
+    /** @return whether Choose looks at CollectiveInstance::fabricBytes and ::sharing */
+    virtual bool LooksAround() const;
     /** An instance is done for all its members, @p duration after its last member joined. */
     virtual void Observe(const CollectiveInstance& instance, Time duration);
     /** @return the factor on the estimate of an instance that runs analytically */

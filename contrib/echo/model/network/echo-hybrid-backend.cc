@@ -122,12 +122,14 @@ void HybridBackend::DoStart(const InstancePtr& instance)
     if (!isFolded)
     {
         contended = m_watch.Begin(instance);
+    }
+    if (m_policy->LooksAround() && instance->plan.layout->GetHosts() > 1)
+    {
         for (const InstancePtr& other : m_watch.GetSharing(*instance))
         {
             instance->sharing.push_back(other);
         }
-        instance->fabricBytes =
-            instance->plan.layout->GetHosts() > 1 ? m_watch.GetFabricBytes(*instance, 0) : 0;
+        instance->fabricBytes = m_watch.GetFabricBytes(*instance, 0);
     }
     const Fidelity fidelity = m_policy->Choose(*instance);
     instance->correction = m_policy->GetCorrection(*instance);

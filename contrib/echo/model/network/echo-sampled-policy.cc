@@ -37,6 +37,11 @@ TypeId SampledPolicy::GetTypeId()
     return tid;
 }
 
+bool SampledPolicy::LooksAround() const
+{
+    return true;
+}
+
 void SampledPolicy::SetCostModel(Ptr<CostModel> model)
 {
     m_model = model;

@@ -31,6 +31,7 @@ class SampledPolicy : public FidelityPolicy
   public:
     static TypeId GetTypeId();
     Fidelity Choose(const CollectiveInstance& instance) override;
+    bool LooksAround() const override;
     void Observe(const CollectiveInstance& instance, Time duration) override;
     double GetCorrection(const CollectiveInstance& instance) const override;
     void SetCostModel(Ptr<CostModel> model) override;
