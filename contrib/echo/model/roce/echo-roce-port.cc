@@ -343,7 +343,7 @@ void RocePort::TraceTransmit(RocePacket& packet, int64_t now)
         const uint64_t before = m_statistics.wireBytes - packet.wireBytes;
         if (telemetry.hops < RoceTelemetry::MAX_HOPS)
         {
-            telemetry.hop[telemetry.hops++] = {now, before, m_queueBytes, GetBitRate()};
+            telemetry.hop[telemetry.hops++] = {now, before, m_data.GetBytes(), GetBitRate()};
         }
     }
     if (!m_transmitTrace.IsEmpty())
