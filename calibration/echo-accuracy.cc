@@ -184,6 +184,20 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
                       << std::flush;
         }
     }
+    if (summary.str().empty())
+    {
+        std::string known;
+        for (const MeasuredSteps& steps : sources)
+        {
+            known += (known.empty() ? "" : ", ") + steps.name;
+        }
+        throw InputError({"", 0, "--source"}, "'" + only + "'", "one of " + known);
+    }
+    if (!only.empty()) // the document holds all sources
+    {
+        std::cout << "\n" << details.str();
+        return 0;
+    }
     const std::string path = folder + "/accuracy-training.md";
     std::ofstream out(path);
     out << "# Accuracy of training steps\n\n"
@@ -219,7 +233,8 @@ int main(int argc, char* argv[])
         line.AddOption("out", "the folder to write to", folder);
         std::string only;
         uint64_t full = 0;
-        line.AddOption("source", "training: only this source, by the name of its table", only);
+        line.AddOption(
+            "source", "training: only this source, by the name of its table, printed", only);
         line.AddOption("full", "training: 1 simulates all ranks, not one of each program", full);
         line.Parse(argc, argv);
         if (name == "dlrm")

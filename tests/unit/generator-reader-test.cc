@@ -272,6 +272,8 @@ TEST(GeneratorReader, ShippedScenarios)
                      {"gpt-70b-96xh800.yaml", 96},
                      {"gpt-175b-96xh800.yaml", 96},
                      {"gpt-small-16.yaml", 16},
+                     {"llama3-8b-fsdp-64xh100.yaml", 64},
+                     {"schedule-list-4.yaml", 4},
                      {"moe-32.yaml", 32}};
     const GpuSpec h800{"H800", {}, 3350e9, 85899345920};
     for (const auto& [file, ranks] : scenarios)
