@@ -155,6 +155,8 @@ Ptr<NetworkModel> EchoBackendHelper::CreatePacketNetwork() const
     network->SetAttribute("CongestionControl",
                           StringValue(CongestionControlType(settings.congestionControl)));
     network->SetAttribute("RerouteDelay", TimeValue(settings.rerouteDelay));
+    // Other traffic would go on beside a job that cannot.
+    network->SetAttribute("WatchForDeadlock", BooleanValue(!m_settings.background.empty()));
     if (const std::string type = LoadBalancingType(settings.loadBalancing); !IsPathChoice(type))
     {
         network->SetAttribute("LoadBalancer", StringValue(type));
