@@ -119,7 +119,8 @@ TEST(SizeDistribution, ShippedFilesHaveTheirMeans)
     EXPECT_NEAR(web.GetMean(), 1711250, 1);
     EXPECT_EQ(web.At(0), 1u);
     EXPECT_EQ(web.At(0.15), 10000u);
-    EXPECT_NEAR(static_cast<double>(web.At(0.65)), 600000, 1); // between 200 kB at 60 % and 1 MB at 70 %
+    // Between 200 kB at 60 % and 1 MB at 70 %.
+    EXPECT_NEAR(static_cast<double>(web.At(0.65)), 600000, 1);
     EXPECT_LE(web.At(0.999999), 30000000u);
     const SizeDistribution hadoop = ReadSizeDistribution(folder + "hadoop.cdf");
     EXPECT_EQ(hadoop.At(0.5), 700u);

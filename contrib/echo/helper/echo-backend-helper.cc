@@ -141,6 +141,8 @@ Ptr<NetworkModel> EchoBackendHelper::CreatePacketNetwork() const
     network->SetAttribute("Lossless", BooleanValue(settings.pfc));
     network->SetAttribute("CongestionControl", StringValue(settings.congestionControl));
     network->SetAttribute("RerouteDelay", TimeValue(settings.rerouteDelay));
+    // Other traffic would go on beside a job that cannot.
+    network->SetAttribute("WatchForDeadlock", BooleanValue(!m_settings.background.empty()));
     if (const std::string type = LoadBalancingType(settings.loadBalancing); !IsPathChoice(type))
     {
         network->SetAttribute("LoadBalancer", StringValue(type));

@@ -159,6 +159,21 @@ void AddCounters(const NetworkTotals& network, RunRecord& run)
     run.ecnMarks = network.ecnMarks;
 }
 
+/** Ends the simulation with the job: other traffic would go on. */
+void StopWithJob(TrainingJob* job)
+{
+    if (job->IsFinished())
+    {
+        Simulator::Stop();
+    }
+}
+
+/** An operator is about to be counted as done. */
+void CheckEnd(TrainingJob* job, const OperatorRecord&)
+{
+    Simulator::ScheduleNow(&StopWithJob, job);
+}
+
 /** Says of which communications the times are less than sure. */
 void AddWarnings(const TotalsSink& totals, std::vector<std::string>& warnings)
 {
@@ -237,7 +252,12 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
     job->Prepare(m_scenario.workload, backend, m_compute, m_slowdown, &observed);
     m_isFolded = job->GetSimulatedRankCount() < m_scenario.workload->GetRankCount();
     job->Start();
-    helper.StartBackground([&job] { return !job->IsFinished(); });
+    if (!m_scenario.background.empty())
+    {
+        helper.StartBackground([&job] { return !job->IsFinished(); });
+        job->TraceConnectWithoutContext("OperatorDone",
+                                        MakeBoundCallback(&CheckEnd, PeekPointer(job)));
+    }
     SimulatorGuard::Run();
 
     if (!job->IsFinished())

@@ -148,6 +148,12 @@ TypeId PacketNetwork::GetTypeId()
                           TimeValue(MilliSeconds(1)),
                           MakeTimeAccessor(&PacketNetwork::m_rerouteDelay),
                           MakeTimeChecker(Time(0)))
+            .AddAttribute("WatchForDeadlock",
+                          "Search for circles of paused ports during the run. Otherwise only where "
+                          "packets can get lost; a run without other events ends by itself.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&PacketNetwork::m_watches),
+                          MakeBooleanChecker())
             .AddAttribute("DeadlockInterval",
                           "Time between two searches for circles of paused ports, where "
                           "retransmission timers would hide that nothing moves.",
@@ -241,7 +247,7 @@ void PacketNetwork::Send(const Message& message, DeliveredCallback delivered)
     entry.id = m_messages++;
     entry.start = Simulator::Now();
     ++m_live;
-    if (m_lossless && m_parameters.CanLose() && m_watch.IsExpired())
+    if (m_lossless && (m_watches || m_parameters.CanLose()) && m_watch.IsExpired())
     {
         m_watch = Simulator::Schedule(
             m_deadlockInterval, &PacketNetwork::WatchForDeadlock, Ptr<PacketNetwork>(this));

@@ -149,6 +149,7 @@ class PacketNetwork : public NetworkModel
     uint64_t m_reorderBytes{0};               //!< attribute ReorderBytes
     Time m_rerouteDelay;                      //!< attribute RerouteDelay
     Time m_deadlockInterval;                  //!< attribute DeadlockInterval
+    bool m_watches{false};                    //!< attribute WatchForDeadlock
     std::vector<LinkEvent> m_linkEvents;      //!< to be played
     std::vector<TrafficClass> m_classes{1};   //!< of data packets
     std::unique_ptr<RoceFailures> m_failures; //!< null: none
