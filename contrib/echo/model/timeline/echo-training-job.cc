@@ -87,10 +87,11 @@ TypeId TrainingJob::GetTypeId()
                           BooleanValue(true),
                           MakeBooleanAccessor(&TrainingJob::m_folding),
                           MakeBooleanChecker())
-            .AddTraceSource("OperatorDone",
-                            "An operator (markers excepted) is done.",
-                            MakeTraceSourceAccessor(&TrainingJob::m_operatorDone),
-                            "ns3::echo::TrainingJob::OperatorTracedCallback");
+            .AddTraceSource(
+                "OperatorDone",
+                "An operator (markers excepted) is done; of folded ranks, once for all.",
+                MakeTraceSourceAccessor(&TrainingJob::m_operatorDone),
+                "ns3::echo::TrainingJob::OperatorTracedCallback");
     return tid;
 }
 
