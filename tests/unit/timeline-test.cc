@@ -371,7 +371,7 @@ programs:
       n2: [{host: 10us}, {collective: all-reduce, bytes: 3MiB, group: b, name: B}]
 )";
     auto duration = [](const CollectiveInstance& instance, uint32_t) {
-        return MicroSeconds(instance.members[0].spec.bytes == 3145728 ? 30 : 20);
+        return MicroSeconds(instance.plan.spec.bytes == 3145728 ? 30 : 20);
     };
     Trial run(Read(text, 2), duration, CreateObject<BytesSlowdown>());
     run.Go();

@@ -94,10 +94,11 @@ TypeId TrainingJob::GetTypeId()
                           DoubleValue(1),
                           MakeDoubleAccessor(&TrainingJob::m_communicationSlowdown),
                           MakeDoubleChecker<double>(1, 1000))
-            .AddTraceSource("OperatorDone",
-                            "An operator (markers excepted) is done.",
-                            MakeTraceSourceAccessor(&TrainingJob::m_operatorDone),
-                            "ns3::echo::TrainingJob::OperatorTracedCallback");
+            .AddTraceSource(
+                "OperatorDone",
+                "An operator (markers excepted) is done; of folded ranks, once for all.",
+                MakeTraceSourceAccessor(&TrainingJob::m_operatorDone),
+                "ns3::echo::TrainingJob::OperatorTracedCallback");
     return tid;
 }
 
