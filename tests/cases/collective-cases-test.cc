@@ -162,7 +162,7 @@ TEST(Case5, TopologyMatters)
         ASSERT_EQ(tight.error, "") << fidelity;
         if (fidelity == "analytical")
         {
-            EXPECT_THAT(tight.run.warnings, testing::Contains(HasSubstr("contended")));
+            EXPECT_THAT(tight.run.warnings, testing::Contains(HasSubstr("shared links")));
         }
         EXPECT_GE(Milliseconds(tight.run.stepTime), 21.475) << fidelity;
         EXPECT_LE(Milliseconds(tight.run.stepTime), 21.475 * 1.08) << fidelity;
@@ -217,7 +217,7 @@ TEST(Hybrid, MeetingOthersMakesNoneFaster)
         const double alone = step("analytical", ranks, 1);
         EXPECT_DOUBLE_EQ(step("hybrid", ranks, 1), alone);
         EXPECT_GT(step("hybrid", ranks, 2), 1.2 * alone) << ranks;
-        EXPECT_DOUBLE_EQ(step("analytical", ranks, 2), alone) << "marked, not modelled";
+        EXPECT_GT(step("analytical", ranks, 2), 1.2 * alone) << ranks;
     }
 }
 

@@ -109,7 +109,6 @@ EchoBackendHelper::EchoBackendHelper(const Cluster& cluster,
     Ptr<DerivedCostModel> derived = CreateObject<DerivedCostModel>();
     derived->SetAttribute("Mtu", UintegerValue(settings.network.mtuBytes));
     derived->SetRouter(m_router);
-    m_networkCost = derived;
     if (settings.profile.empty())
     {
         m_costModel = derived;
@@ -192,6 +191,10 @@ Ptr<CollectiveBackend> EchoBackendHelper::Create(Fidelity fidelity,
         Ptr<AnalyticalBackend> analytical = CreateObject<AnalyticalBackend>();
         analytical->SetCostModel(m_costModel);
         analytical->SetRouter(m_router);
+        if (!m_settings.sharesLinks)
+        {
+            analytical->SetAttribute("ShareLinks", BooleanValue(false));
+        }
         backend = analytical;
         break;
     }
@@ -209,7 +212,7 @@ Ptr<CollectiveBackend> EchoBackendHelper::Create(Fidelity fidelity,
         hybrid->SetPolicy(policy);
         policy->SetCostModel(m_costModel);
         hybrid->SetRouter(m_router);
-        hybrid->SetCostModels(m_costModel, m_networkCost);
+        hybrid->SetCalibrated(m_settings.profile.empty() ? nullptr : m_costModel);
         for (const Fidelity served : {Fidelity::ANALYTICAL, Fidelity::FLOW, Fidelity::PACKET})
         {
             if (!policy->MayChoose(served))

@@ -24,7 +24,8 @@ namespace echo
 struct BackendSettings
 {
     uint64_t seed{1};
-    std::string profile; //!< estimator profile file; empty: derived from link rates and delays
+    std::string profile;    //!< estimator profile file; empty: derived from link rates and delays
+    bool sharesLinks{true}; //!< analytical: see AnalyticalBackend's attribute ShareLinks
     CollectiveSettings collective;
     NetworkSettings network;
     std::vector<LinkEvent> failures;     //!< packet fidelity only
@@ -82,7 +83,6 @@ class EchoBackendHelper
     BackendSettings m_settings;                       //!< as given
     Ptr<Router> m_router;                             //!< shared by all models
     Ptr<CostModel> m_costModel;                       //!< calibrated or derived
-    Ptr<CostModel> m_networkCost;                     //!< what the network alone takes
     Ptr<CollectiveSelector> m_selector;               //!< one choice for all fidelities
     std::vector<Ptr<NetworkModel>> m_networks;        //!< made so far
     std::vector<Ptr<BackgroundTraffic>> m_background; //!< started

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-scenario-runner.h"
 
+#include "echo-run-sinks.h"
 #include "echo-scenario-setup.h"
 #include "echo-simulator-guard.h"
 
@@ -27,127 +28,6 @@ namespace
 
 const uint32_t MAX_CONTENTION_PASSES = 4;  //!< one analytical, three with what it found
 const uint32_t MOST_UNFOLDED_RANKS = 1024; //!< jobs that run again unfolded if contended
-
-/** Adds up what the summary needs and passes everything on. */
-class TotalsSink : public RecordSink
-{
-  public:
-    TotalsSink(RecordSink& next, PlacementPtr placement)
-        : m_next(next), m_placement(std::move(placement)), m_topology(*m_placement->GetTopology())
-    {
-    }
-
-    void OnBegin(const std::vector<SimulatedRank>& ranks) override
-    {
-        m_next.OnBegin(ranks);
-    }
-
-    void OnOperator(const OperatorRecord& record) override
-    {
-        m_next.OnOperator(record);
-    }
-
-    void OnCollective(const CollectiveRecord& record) override
-    {
-        const uint64_t count = record.replicas;
-        collectives += count;
-        payloadBytes += count * record.payloadBytes;
-        contendedAnalytical +=
-            record.contended && record.fidelity == Fidelity::ANALYTICAL ? count : 0;
-        uncoupled += record.uncoupled ? count : 0;
-        extrapolated += record.extrapolated ? count : 0;
-        needsPayload += record.ranks > 1 && record.bytes > 0;
-        m_next.OnCollective(record);
-    }
-
-    void OnFlow(const FlowRecord& record) override
-    {
-        m_next.OnFlow(record);
-    }
-
-    void OnLink(const LinkRecord& record) override
-    {
-        wireBytes += m_topology.IsFabricLink(record.link) ? record.wireBytes : 0;
-        m_next.OnLink(record);
-    }
-
-    void OnRank(const RankRecord& record) override
-    {
-        RankRecord placed = record; // the timeline knows no hosts
-        placed.host = m_placement->GetHost(record.rank).Get();
-        m_next.OnRank(placed);
-    }
-
-    uint64_t collectives{0};
-    uint64_t payloadBytes{0};
-    uint64_t contendedAnalytical{0};
-    uint64_t uncoupled{0};
-    uint64_t extrapolated{0};
-    uint64_t needsPayload{0}; //!< instances that must move bytes
-    uint64_t wireBytes{0};    //!< over fabric links
-
-  private:
-    RecordSink& m_next;
-    PlacementPtr m_placement;
-    const Topology& m_topology;
-};
-
-/** Passes records on until the first contention: those of such a pass would be thrown away. */
-class UncontendedSink : public RecordSink
-{
-  public:
-    explicit UncontendedSink(RecordSink& next) : m_next(next)
-    {
-    }
-
-    void Watch(std::function<bool()> isContended)
-    {
-        m_isContended = std::move(isContended);
-    }
-
-    void OnBegin(const std::vector<SimulatedRank>& ranks) override
-    {
-        m_next.OnBegin(ranks);
-    }
-
-    void OnOperator(const OperatorRecord& record) override
-    {
-        Pass(&RecordSink::OnOperator, record);
-    }
-
-    void OnCollective(const CollectiveRecord& record) override
-    {
-        Pass(&RecordSink::OnCollective, record);
-    }
-
-    void OnFlow(const FlowRecord& record) override
-    {
-        Pass(&RecordSink::OnFlow, record);
-    }
-
-    void OnLink(const LinkRecord& record) override
-    {
-        Pass(&RecordSink::OnLink, record);
-    }
-
-    void OnRank(const RankRecord& record) override
-    {
-        Pass(&RecordSink::OnRank, record);
-    }
-
-  private:
-    template <typename Record>
-    void Pass(void (RecordSink::*take)(const Record&), const Record& record)
-    {
-        if (!m_isContended())
-        {
-            (m_next.*take)(record);
-        }
-    }
-
-    RecordSink& m_next;
-    std::function<bool()> m_isContended;
-};
 
 void AddCounters(const NetworkTotals& network, RunRecord& run)
 {
@@ -181,10 +61,9 @@ void AddWarnings(const TotalsSink& totals, std::vector<std::string>& warnings)
     if (totals.contendedAnalytical > 0)
     {
         warnings.push_back(std::to_string(totals.contendedAnalytical) + of +
-                           "shared links with others while estimated analytically: estimates "
-                           "count what shares when a communication starts, not what comes later, "
-                           "and of folded ranks nothing; packet, flow or hybrid fidelity models "
-                           "the contention");
+                           "shared links with others while estimated analytically: where ranks "
+                           "were not folded, each link by what all asked of it; packet, flow or "
+                           "hybrid fidelity simulates that");
     }
     if (totals.uncoupled > 0)
     {

@@ -48,6 +48,7 @@ BackendSettings MakeBackendSettings(const Scenario& scenario)
     BackendSettings settings;
     settings.seed = scenario.seed;
     settings.profile = scenario.profile;
+    settings.sharesLinks = scenario.sharesLinks;
     settings.collective = scenario.collective;
     settings.network = scenario.network;
     settings.failures = scenario.failures;

@@ -111,6 +111,7 @@ struct Scenario
     std::string folding{"auto"}; //!< of equal ranks: "auto", "on" (says why if it cannot), "off"
     OutputSettings output;
     std::string profile;        //!< estimator profile file; empty: derived from links
+    bool sharesLinks{true};     //!< analytical: communications that meet slow one another
     std::string computeProfile; //!< operator efficiencies file; empty: as recorded
     double computeScale{1};     //!< on every compute time
     SlowdownSettings slowdown;  //!< of compute beside communication

@@ -2,10 +2,12 @@
 #include "echo-analytical-backend.h"
 
 #include "ns3/abort.h"
+#include "ns3/boolean.h"
 #include "ns3/echo-time-limit.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace ns3
@@ -28,8 +30,7 @@ Time Scale(Time time, double factor)
 
 } // namespace
 
-AnalyticalBackend::AnalyticalBackend()
-    : m_ends([this](const InstancePtr& instance) { Complete(instance); })
+AnalyticalBackend::AnalyticalBackend() : m_ends([this](const End& end) { Complete(end); })
 {
 }
 
@@ -38,7 +39,13 @@ TypeId AnalyticalBackend::GetTypeId()
     static TypeId tid = TypeId("ns3::echo::AnalyticalBackend")
                             .SetParent<CollectiveBackend>()
                             .SetGroupName("Echo")
-                            .AddConstructor<AnalyticalBackend>();
+                            .AddConstructor<AnalyticalBackend>()
+                            .AddAttribute("ShareLinks",
+                                          "Whether communications that meet on a link slow one "
+                                          "another, by what all ask of it; else they are marked.",
+                                          BooleanValue(true),
+                                          MakeBooleanAccessor(&AnalyticalBackend::m_shares),
+                                          MakeBooleanChecker());
     return tid;
 }
 
@@ -65,6 +72,7 @@ void AnalyticalBackend::DoPrepare()
 void AnalyticalBackend::DoDispose()
 {
     m_model = nullptr;
+    m_shared.clear();
     m_watch.Clear();
     CollectiveBackend::DoDispose();
 }
@@ -107,45 +115,67 @@ void AnalyticalBackend::DoStart(const InstancePtr& instance)
     }
     const std::vector<InstancePtr> contended = m_watch.Begin(instance, Simulator::Now() + duration);
     m_watch.AddLoad(*instance);
-    m_watch.SetUtilization(*instance, duration);
-    m_ends.Schedule(duration, instance);
-    Lengthen(instance);
+    instance->end = Simulator::Now() + duration;
+    m_ends.Schedule(duration, {instance, instance->id});
+    m_isFolded = m_isFolded || instance->replicas;
+    if (!m_shares)
+    {
+        return;
+    }
+    Share(instance);
     if (instance->replicas)
     {
-        m_isFolded = true;
         return; // what one replica meets another may not: contention is marked only
     }
-    // Those that started at the same time share with it from their start.
     for (const InstancePtr& other : contended)
     {
-        if (other != instance && other->start == instance->start)
+        if (other != instance)
         {
-            Lengthen(other);
+            Share(other);
         }
     }
 }
 
-void AnalyticalBackend::Lengthen(const InstancePtr& instance)
+void AnalyticalBackend::Share(const InstancePtr& instance)
 {
     const PlanFacts& facts = *instance->facts;
     const bool inside = instance->plan.layout->GetHosts() == 1;
-    if (inside && !instance->record.contended)
+    const auto found = m_shared.find(instance->id);
+    if (!facts.estimate.IsStrictlyPositive() ||
+        (inside && !instance->record.contended && found == m_shared.end()))
     {
         return;
     }
     const double slowdown = m_watch.GetSlowdown(*instance, m_model->KnowsFabric());
-    const Time transfer = inside ? facts.intra : facts.inter;
-    const Time duration =
-        Scale(facts.estimate + Scale(transfer, slowdown - 1), instance->correction);
-    if (duration <= instance->record.estimate)
+    if (slowdown == 1 && found == m_shared.end())
     {
         return;
     }
-    const Time end = WithinClock(instance->start + WithinClock(duration));
-    instance->record.estimate = duration;
-    m_watch.SetUtilization(*instance, duration);
+    const Time now = Simulator::Now();
+    Progress& progress =
+        found == m_shared.end()
+            ? m_shared
+                  .emplace(instance->id,
+                           Progress{instance->start,
+                                    static_cast<double>(instance->record.estimate.GetPicoSeconds()),
+                                    1})
+                  .first->second
+            : found->second;
+    progress.left -=
+        static_cast<double>((now - progress.since).GetPicoSeconds()) / progress.stretch;
+    progress.since = now;
+    const Time transfer = inside ? facts.intra : facts.inter;
+    progress.stretch = 1 + (slowdown - 1) * static_cast<double>(transfer.GetPicoSeconds()) /
+                               static_cast<double>(facts.estimate.GetPicoSeconds());
+    const double rest = std::max(progress.left, 0.0) * progress.stretch;
+    const Time end = WithinClock(now + MicrosecondsToTime(rest * 1e-6));
+    if (end == instance->end)
+    {
+        return;
+    }
+    instance->end = end;
     m_watch.SetEnd(*instance, end);
-    m_ends.Schedule(end - Simulator::Now(), instance); // the earlier end is passed over
+    m_ends.Schedule(end - now, {instance, instance->id}); // the other end is passed over
 }
 
 void AnalyticalBackend::ReportLinks(RecordSink& sink, Time) const
@@ -153,14 +183,30 @@ void AnalyticalBackend::ReportLinks(RecordSink& sink, Time) const
     m_watch.ReportLoad(sink);
 }
 
-void AnalyticalBackend::Complete(const InstancePtr& instance)
+void AnalyticalBackend::Complete(const End& end)
 {
-    if (instance->start + instance->record.estimate != Simulator::Now())
+    const InstancePtr& instance = end.instance;
+    // Instances are used again, and ends move where links are shared.
+    if (instance->id != end.id || instance->end != Simulator::Now() || instance->done > 0)
     {
-        return; // lengthened since
+        return;
+    }
+    m_watch.SetUtilization(*instance, Simulator::Now() - instance->start);
+    std::vector<InstancePtr> sharing;
+    if (m_shares && instance->record.contended && !instance->replicas)
+    {
+        sharing = m_watch.GetSharing(*instance);
     }
     // Members that go on at once may start the next collective: this one is off its links by then.
     m_watch.End(*instance);
+    m_shared.erase(end.id);
+    for (const InstancePtr& other : sharing)
+    {
+        if (other->end > Simulator::Now())
+        {
+            Share(other);
+        }
+    }
     for (uint32_t member = 0; member < instance->members.size(); ++member)
     {
         CompleteMember(instance, member);
@@ -169,7 +215,7 @@ void AnalyticalBackend::Complete(const InstancePtr& instance)
 
 bool AnalyticalBackend::IsFoldedAndContended() const
 {
-    return m_isFolded && m_watch.GetContendedCount() > 0;
+    return m_shares && m_isFolded && m_watch.GetContendedCount() > 0;
 }
 
 std::vector<std::string> AnalyticalBackend::GetWarnings() const
@@ -182,9 +228,10 @@ std::vector<std::string> AnalyticalBackend::GetWarnings() const
             std::to_string(m_started) +
             " communications shared fabric links with others that together ask for more than the "
             "links have (first: " +
-            m_watch.GetFirst() +
-            "); analytical times count what shares when a communication starts, not what comes "
-            "later, use flow or packet");
+            m_watch.GetFirst() + "); " +
+            (m_shares && !m_isFolded ? "they shared them by what each asks for"
+                                     : "analytical times leave that out and are too short") +
+            ", use flow or packet");
     }
     if (!m_watch.HasRouter() && m_started > 0)
     {

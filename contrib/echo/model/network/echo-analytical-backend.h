@@ -21,11 +21,11 @@ namespace echo
  * Serves a collective with at most one event: all members are done at start + estimate. Collectives
  * that follow each other in starting and end together share the event.
  *
- * An estimate knows the collective's own traffic only. Its transfer between hosts takes longer by
- * what the fabric lacks for it (models that do not know the fabric) and for those that transfer
- * when it starts; instances that share a fabric link with others, so that all together ask for more
- * than the link has, are marked `contended`. What comes later does not lengthen them, and
- * GetWarnings() says so.
+ * An estimate knows the collective's own traffic only. Instances that share a link with others, so
+ * that all together ask for more than the link has, are marked `contended`; with attribute
+ * `ShareLinks` their transfers proceed at their links' rate over what all ask of it, from when one
+ * begins to when it ends. So do those of models that do not know the fabric where it is
+ * oversubscribed. Folded instances are marked only.
  */
 class AnalyticalBackend : public CollectiveBackend
 {
@@ -57,13 +57,30 @@ class AnalyticalBackend : public CollectiveBackend
     void DoPrepare() override;
     void DoStart(const InstancePtr& instance) override;
     Time DoEstimate(const CollectivePlan& plan, PlanFacts& facts) override;
-    /** Takes more time for what the instance shares its links with. */
-    void Lengthen(const InstancePtr& instance);
-    void Complete(const InstancePtr& instance);
+    /** An end that is still to come unless it was moved. */
+    struct End
+    {
+        InstancePtr instance;
+        CollectiveId id;
+    };
+
+    /** How far an instance has come that does not proceed as estimated. */
+    struct Progress
+    {
+        Time since;        //!< what follows holds from here
+        double left;       //!< of its time alone, ps
+        double stretch{1}; //!< times as long as alone
+    };
+
+    /** Others have come to the instance's links or left them: its end moves. */
+    void Share(const InstancePtr& instance);
+    void Complete(const End& end);
 
     Ptr<CostModel> m_model;
     ContentionWatch m_watch;
-    EventBatcher<InstancePtr> m_ends;
+    EventBatcher<End> m_ends;
+    std::map<CollectiveId, Progress> m_shared;
+    bool m_shares{true};                              //!< attribute ShareLinks
     bool m_isFolded{false};                           //!< some instances stand for several
     uint64_t m_started{0};                            //!< instances
     std::map<std::string, uint64_t> m_extrapolations; //!< instances by reason

@@ -166,6 +166,13 @@ void ContentionWatch::End(const CollectiveInstance& instance)
     m_active.erase(instance.id);
 }
 
+double ContentionWatch::GetUtilization(const CollectiveInstance& instance, Time duration)
+{
+    return HasRouter()
+               ? FootprintCache::GetPeakUtilization(UseOf(instance), instance.plan, duration)
+               : 0;
+}
+
 void ContentionWatch::SetUtilization(CollectiveInstance& instance, Time duration)
 {
     if (HasRouter())

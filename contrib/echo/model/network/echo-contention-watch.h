@@ -59,6 +59,8 @@ class ContentionWatch
     double GetSlowdown(const CollectiveInstance& instance, bool fabricKnown);
     /** An active instance ends at another time than Begin was told. */
     void SetEnd(const CollectiveInstance& instance, Time end);
+    /** @return part of @p duration that the instance's bytes take on its busiest link */
+    double GetUtilization(const CollectiveInstance& instance, Time duration);
     /** Sets record.linkUtilization for a transfer that takes @p duration. */
     void SetUtilization(CollectiveInstance& instance, Time duration);
 

@@ -37,10 +37,9 @@ void HybridBackend::SetRouter(Ptr<Router> router)
     m_router = router;
 }
 
-void HybridBackend::SetCostModels(Ptr<CostModel> whole, Ptr<CostModel> network)
+void HybridBackend::SetCalibrated(Ptr<CostModel> model)
 {
-    m_whole = whole;
-    m_network = network;
+    m_calibrated = model;
 }
 
 void HybridBackend::AddBackend(Fidelity fidelity, Ptr<CollectiveBackend> backend)
@@ -100,8 +99,7 @@ void HybridBackend::DoDispose()
     m_watch.Clear();
     m_policy = nullptr;
     m_router = nullptr;
-    m_whole = nullptr;
-    m_network = nullptr;
+    m_calibrated = nullptr;
     CollectiveBackend::DoDispose();
 }
 
@@ -166,7 +164,7 @@ void HybridBackend::DoStart(const InstancePtr& instance)
 
 void HybridBackend::StartBeside(Ptr<CollectiveBackend> child, const InstancePtr& instance)
 {
-    const Time outside = GetTimeOutsideNetwork(instance->plan);
+    const Time outside = GetTimeOutsideNetwork(*instance);
     if (outside.IsZero())
     {
         child->Start(instance);
@@ -175,14 +173,16 @@ void HybridBackend::StartBeside(Ptr<CollectiveBackend> child, const InstancePtr&
     Simulator::Schedule(outside, [child, instance] { child->Start(instance); });
 }
 
-Time HybridBackend::GetTimeOutsideNetwork(const CollectivePlan& plan) const
+Time HybridBackend::GetTimeOutsideNetwork(const CollectiveInstance& instance)
 {
-    if (!m_whole || !m_network)
+    if (!m_calibrated)
     {
         return Time();
     }
-    const Time whole = m_whole->Estimate(plan).GetTotal();
-    return Max(Time(), whole - m_network->Estimate(plan).GetTotal());
+    const Time whole = m_calibrated->Estimate(instance.plan).GetTotal();
+    const double busy = std::min(m_watch.GetUtilization(instance, whole), 1.0);
+    return PicoSeconds(
+        static_cast<int64_t>(static_cast<double>(whole.GetPicoSeconds()) * (1 - busy)));
 }
 
 void HybridBackend::MarkUncoupled(const std::vector<InstancePtr>& contended)

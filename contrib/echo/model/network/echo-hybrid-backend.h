@@ -31,12 +31,11 @@ class HybridBackend : public CollectiveBackend
     /** For footprints; the same router as the models of the network use. */
     void SetRouter(Ptr<Router> router);
     /**
-     * With both, what the flow and packet levels leave out (launch, protocol, reduction) delays
-     * their transfers, so that an instance that meets others is not faster than it is alone.
-     * @param whole gives the time of an instance alone, as calibrated
-     * @param network gives the part that the network's models simulate
+     * With it, what an estimate holds beyond the busiest link's time (launch, protocol, reduction)
+     * delays transfers of the flow and packet levels, which leave that out: an instance that meets
+     * others is not faster than it is alone.
      */
-    void SetCostModels(Ptr<CostModel> whole, Ptr<CostModel> network);
+    void SetCalibrated(Ptr<CostModel> model);
     /** Adds the back end that serves a fidelity; it is prepared already, without a sink. */
     void AddBackend(Fidelity fidelity, Ptr<CollectiveBackend> backend);
 
@@ -64,17 +63,16 @@ class HybridBackend : public CollectiveBackend
     void DoMemberDone(const InstancePtr& instance) override;
     /** Has the network simulate an instance, after what is not the network's time. */
     void StartBeside(Ptr<CollectiveBackend> child, const InstancePtr& instance);
-    Time GetTimeOutsideNetwork(const CollectivePlan& plan) const;
+    Time GetTimeOutsideNetwork(const CollectiveInstance& instance);
     void MarkUncoupled(const std::vector<InstancePtr>& contended);
 
     Ptr<FidelityPolicy> m_policy;                          //!< decides
     std::map<Fidelity, Ptr<CollectiveBackend>> m_backends; //!< serve
     Ptr<Router> m_router;                                  //!< for footprints
-    Ptr<CostModel> m_whole;                                //!< may be null, as the next
-    Ptr<CostModel> m_network;
-    ContentionWatch m_watch;           //!< over all models
-    std::set<InstanceKey> m_contended; //!< so far
-    double m_contendedBytes{0};        //!< of these, over fabric links
+    Ptr<CostModel> m_calibrated;                           //!< null: estimates are the network's
+    ContentionWatch m_watch;                               //!< over all models
+    std::set<InstanceKey> m_contended;                     //!< so far
+    double m_contendedBytes{0};                            //!< of these, over fabric links
 };
 
 } // namespace echo
