@@ -56,6 +56,7 @@ void JoinAll(const CollectiveSpec& spec,
         if (!splits.empty())
         {
             mine.sendBytes = splits[member];
+            mine.receiveBytes.clear(); // follow from what the others send
             mine.bytes = 0;
             for (uint64_t bytes : mine.sendBytes)
             {

@@ -16,8 +16,15 @@ namespace echo
 
 int ValidateCommand::Run()
 {
-    const Scenario scenario = ReadScenario(file, overrides);
+    Scenario scenario = ReadScenario(file, overrides);
     ApplySeed(scenario);
+    if (!scenario.failures.empty() || !scenario.background.empty())
+    {
+        // They are not in all fidelities, and each communication runs alone.
+        scenario.failures.clear();
+        scenario.background.clear();
+        std::cout << "Failures and background traffic are left out.\n\n";
+    }
     const bool showsProgress = isatty(STDERR_FILENO) != 0;
     const Validation validation(scenario);
     const auto rows = validation.Run([&](size_t done, size_t all) {

@@ -63,6 +63,13 @@ void PacketNetwork::FillParameters()
     m_parameters.noticeInterval = m_control->GetNoticeInterval();
     m_parameters.lazy = m_lazy;
     m_parameters.classes = m_classes;
+    if (m_parameters.telemetry && !m_balancerType.empty())
+    {
+        throw UnsupportedError("congestion control '" + m_controlType +
+                               "' compares what the switches of one way tell, and load balancing "
+                               "by packets or flowlets changes ways: take ecmp or static, or "
+                               "another congestion control");
+    }
     m_parameters.reorder =
         !m_balancerType.empty() && LoadBalancer::Make(m_balancerType)->Reorders();
     m_parameters.reorderPackets = std::max<uint64_t>(m_reorderBytes / m_mtuBytes, 1);
