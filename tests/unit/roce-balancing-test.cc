@@ -340,3 +340,15 @@ TEST_F(RoceBalancingTest, RefusesUnknownBalancers)
 }
 
 } // namespace
+
+// Telemetry of one way cannot be compared with that of another.
+TEST(LoadBalancing, HpccRefusesWaysThatChange)
+{
+    for (const char* balancer : {"SprayBalancer", "FlowletBalancer", "AdaptiveBalancer"})
+    {
+        EXPECT_THROW(TestNetwork(MakeStar(3, "100Gb/s", MicroSeconds(1)),
+                                 {{"CongestionControl", "hpcc"},
+                                  {"LoadBalancer", std::string("ns3::echo::") + balancer}}),
+                     UnsupportedError);
+    }
+}

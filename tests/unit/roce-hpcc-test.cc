@@ -2,7 +2,6 @@
 // HPCC's algorithm 1 (Li et al., SIGCOMM 2019) worked by hand.
 
 #include "ns3/double.h"
-#include "ns3/echo-error.h"
 #include "ns3/echo-hpcc.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
@@ -162,15 +161,3 @@ TEST_F(HpccTest, AnotherWayStartsAnew)
 }
 
 } // namespace
-
-// Telemetry of one way cannot be compared with that of another.
-TEST(Hpcc, RefusesWaysThatChange)
-{
-    for (const char* balancer : {"SprayBalancer", "FlowletBalancer", "AdaptiveBalancer"})
-    {
-        EXPECT_THROW(TestNetwork(MakeStar(3, "100Gb/s", MicroSeconds(1)),
-                                 {{"CongestionControl", "hpcc"},
-                                  {"LoadBalancer", std::string("ns3::echo::") + balancer}}),
-                     UnsupportedError);
-    }
-}
