@@ -43,4 +43,19 @@ TEST(Validation, DerivedEstimatesAgreeWithPackets)
     EXPECT_LE(error.mean, 0.03);
 }
 
+// Every member of a recorded all-to-all-v has splits of its own, in both directions.
+TEST(Validation, TakesRecordedSplits)
+{
+    ScenarioOverrides overrides;
+    overrides.fidelity = "flow";
+    const Scenario scenario =
+        ReadScenario(std::string(ECHO_SOURCE_DIR) + "/scenarios/dlrm-8xv100.yaml", overrides);
+    const auto rows = Validation(scenario).Run(nullptr);
+    ASSERT_FALSE(rows.empty());
+    for (const auto& row : rows)
+    {
+        EXPECT_TRUE(row.flow.IsStrictlyPositive()) << ToString(row.kind);
+    }
+}
+
 } // namespace
