@@ -245,6 +245,10 @@ void EchoBackendHelper::StartBackground(std::function<bool()> isWanted)
 {
     // The model between hosts is made last.
     constexpr int64_t FIRST_STREAM = 900000;
+    if (m_networks.empty() && !m_settings.background.empty())
+    {
+        throw UnsupportedError("background traffic needs a network: packet or flow fidelity");
+    }
     for (const TrafficSpec& spec : m_settings.background)
     {
         m_background.push_back(CreateObject<BackgroundTraffic>());

@@ -220,6 +220,10 @@ TrafficSpec ReadTraffic(const YamlNode& node, const Topology& topology, size_t c
     }
     spec.start = node.GetTime("start", spec.start);
     spec.stop = node.GetTime("stop", spec.stop);
+    if (node.Has("stop") && spec.stop <= spec.start)
+    {
+        node.Get("stop").Fail("'" + node.Get("stop").AsString() + "'", "a time after start");
+    }
     spec.trafficClass =
         static_cast<uint8_t>(node.GetInteger("class", 0, 0, static_cast<int64_t>(classes) - 1));
     node.RefuseUnknownKeys();
