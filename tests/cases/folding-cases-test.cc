@@ -13,6 +13,8 @@
 #include "ns3/echo-training-job.h"
 #include "ns3/echo-workload-builder.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <sstream>
 
@@ -317,6 +319,39 @@ TEST(Folding, IsRefusedWhereRanksHaveTheirOwnKernelTimes)
     const auto slow = RunJob(EightEqual(Time()), CreateObject<Straggler>(), true);
     EXPECT_EQ(slow.first, 8u);
     EXPECT_EQ(slow.second, alone.second + MicroSeconds(14)) << "all wait for rank 3";
+}
+
+/** Asks the process to stop at the first communication. */
+class StoppingSink : public RecordSink
+{
+  public:
+    void OnCollective(const CollectiveRecord&) override
+    {
+        if (!m_asked)
+        {
+            m_asked = true; // a second signal would end the process
+            raise(SIGTERM);
+        }
+    }
+
+  private:
+    bool m_asked{false};
+};
+
+// A run that a signal stops is not simulated again unfolded, as a stalled one is.
+TEST(Folding, ASignalEndsTheRun)
+{
+    const std::string yaml = Gpt("tp: 2, dp: 4", 2) + "estimator: {contention: marked}\n";
+    ScenarioRunner runner(ReadScenario(
+        YamlNode::LoadText(yaml, std::string(ECHO_SOURCE_DIR) + "/scenarios/text.yaml"), {}));
+    uint32_t runs = 0;
+    StoppingSink sink;
+    EXPECT_THROW(runner.Run([&]() -> RecordSink& {
+        ++runs;
+        return sink;
+    }),
+                 StallError);
+    EXPECT_EQ(runs, 1u);
 }
 
 } // namespace

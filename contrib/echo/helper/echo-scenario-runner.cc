@@ -198,14 +198,14 @@ RunRecord ScenarioRunner::RunAnalytical(const SinkMaker& makeSink)
         Fidelity::ANALYTICAL,
         nullptr,
         first,
-        [&](Ptr<CollectiveBackend> backend) {
+        [&first](Ptr<CollectiveBackend> backend) {
             const auto analytical = DynamicCast<AnalyticalBackend>(backend);
-            first.Watch([analytical, &isContended] {
-                isContended = analytical && analytical->IsFoldedAndContended();
-                return isContended;
-            });
+            first.Watch([analytical] { return analytical && analytical->IsFoldedAndContended(); });
         },
-        nullptr);
+        [&isContended](Ptr<CollectiveBackend> backend) {
+            const auto analytical = DynamicCast<AnalyticalBackend>(backend);
+            isContended = analytical && analytical->IsFoldedAndContended();
+        });
     if (!isContended)
     {
         return run;
@@ -273,6 +273,10 @@ RunRecord ScenarioRunner::Run(const SinkMaker& makeSink)
     try
     {
         return Simulate(makeSink);
+    }
+    catch (const StoppedError&)
+    {
+        throw;
     }
     catch (const StallError&)
     {

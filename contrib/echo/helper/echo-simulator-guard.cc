@@ -92,9 +92,9 @@ void SimulatorGuard::Run()
     Simulator::Run();
     if (g_signal != 0)
     {
-        throw StallError("stopped by a signal (" + std::string(strsignal(g_signal)) +
-                         ") at simulated time " + FormatTime(Simulator::Now()) +
-                         " with work left; no results were written");
+        throw StoppedError("stopped by a signal (" + std::string(strsignal(g_signal)) +
+                           ") at simulated time " + FormatTime(Simulator::Now()) +
+                           " with work left; no results were written");
     }
 }
 

@@ -2,10 +2,18 @@
 #ifndef ECHO_SIMULATOR_GUARD_H
 #define ECHO_SIMULATOR_GUARD_H
 
+#include "ns3/echo-error.h"
+
 namespace ns3
 {
 namespace echo
 {
+
+/** A signal asked to stop: work is left, and nothing is to be tried again. */
+class StoppedError : public StallError
+{
+    using StallError::StallError;
+};
 
 /**
  * Ends a simulation also when an exception leaves it, so that the next one starts clean. Events are
@@ -22,8 +30,8 @@ class SimulatorGuard
 
     /**
      * Runs the simulator to its end.
-     * @throws StallError if SIGINT, SIGTERM or SIGHUP asks to stop: what is half-written is cleared
-     *         away as after any error. A second signal ends the process at once.
+     * @throws StoppedError if SIGINT, SIGTERM or SIGHUP asks to stop: what is half-written is
+     * cleared away as after any error. A second signal ends the process at once.
      */
     static void Run();
 };
