@@ -202,6 +202,8 @@ InstanceTable::InstancePtr InstanceTable::NewInstance(const InstancePlace& place
     instance->contendedReplicas.clear();
     instance->asked.clear();
     instance->joined = instance->done = 0;
+    instance->correction = 1;
+    instance->fabricBytes = 0;
     for (auto& member : instance->members)
     {
         member.joined = member.done = false;
