@@ -164,6 +164,11 @@ double AlphaBetaFit::Estimate(const Measurement& row) const
     return m_alpha[between] + m_beta[between] * LoadOf(row);
 }
 
+namespace
+{
+
+/** @return what NCCL's own model expects for a row by its own choice, us; nothing for grouped sends
+ *          and receives, for which it has none */
 std::optional<double> NcclModelTime(const MachineProfile& profile, const Measurement& row)
 {
     if (row.kind == CollectiveKind::ALL_TO_ALL || row.kind == CollectiveKind::SEND_RECV)
@@ -174,24 +179,35 @@ std::optional<double> NcclModelTime(const MachineProfile& profile, const Measure
     return tuner.GetTime(row.kind, tuner.Choose(row.kind, row.bytes), row.bytes).value();
 }
 
+} // namespace
+
+Baselines EstimateBaselines(const MachineProfile& profile,
+                            const AlphaBetaFit* alphaBeta,
+                            const std::vector<Measurement>& rows)
+{
+    Baselines baselines;
+    for (const Measurement& row : rows)
+    {
+        if (const auto time = NcclModelTime(profile, row))
+        {
+            baselines.tuned.push_back(row);
+            baselines.nccl.push_back(*time);
+        }
+        if (alphaBeta)
+        {
+            baselines.plain.push_back(alphaBeta->Estimate(row));
+        }
+    }
+    return baselines;
+}
+
 void WriteAccuracy(std::ostream& out, const MeasuredMachine& machine)
 {
     const MachineProfile profile = ReadProfile(YamlNode::LoadFile(machine.profile));
     const std::vector<Measurement> rows = CleanUp(ReadNcclTests(machine.table, {})).rows;
     const AlphaBetaFit alphaBeta(rows);
     const std::vector<double> estimates = EstimateRows(profile, rows);
-    std::vector<Measurement> tuned; // rows that NCCL's model is for
-    std::vector<double> nccl;
-    std::vector<double> plain;
-    for (const Measurement& row : rows)
-    {
-        if (const auto time = NcclModelTime(profile, row))
-        {
-            tuned.push_back(row);
-            nccl.push_back(*time);
-        }
-        plain.push_back(alphaBeta.Estimate(row));
-    }
+    const Baselines baselines = EstimateBaselines(profile, &alphaBeta, rows);
     out << "## " << machine.title << "\n\n"
         << "Measured: " << profile.source << ".\n\n"
         << "Absolute error in percent, in sample.\n\n";
@@ -201,8 +217,12 @@ void WriteAccuracy(std::ostream& out, const MeasuredMachine& machine)
             << "| model | operation | GPUs | hosts | rows | mean | median | p90 | worst |\n"
             << "|---|---|---:|---:|---:|---:|---:|---:|---:|\n";
         WriteStatistics(out, "Echo, profile " + profile.name, rows, estimates, minBytes);
-        WriteStatistics(out, "NCCL's own (" + profile.nccl.version + ")", tuned, nccl, minBytes);
-        WriteStatistics(out, "alpha-beta fit", rows, plain, minBytes);
+        WriteStatistics(out,
+                        "NCCL's own (" + profile.nccl.version + ")",
+                        baselines.tuned,
+                        baselines.nccl,
+                        minBytes);
+        WriteStatistics(out, "alpha-beta fit", rows, baselines.plain, minBytes);
         out << "\n";
     }
     std::set<CollectiveKind> kinds;

@@ -41,9 +41,17 @@ class AlphaBetaFit
     std::array<double, 2> m_beta{};  //!< us a byte
 };
 
-/** @return what NCCL's own model expects for a row by its own choice, microseconds; nothing for
- *          grouped sends and receives, for which it has none */
-std::optional<double> NcclModelTime(const MachineProfile& profile, const Measurement& row);
+/** What the plain models expect for measured rows, us. */
+struct Baselines
+{
+    std::vector<Measurement> tuned; //!< rows that NCCL's own model is for
+    std::vector<double> nccl;       //!< of each of these
+    std::vector<double> plain;      //!< of each row, by the alpha-beta fit; empty without one
+};
+
+Baselines EstimateBaselines(const MachineProfile& profile,
+                            const AlphaBetaFit* alphaBeta,
+                            const std::vector<Measurement>& rows);
 
 /** Writes the tables of one machine as Markdown. @throws InputError if a file cannot be read */
 void WriteAccuracy(std::ostream& out, const MeasuredMachine& machine);

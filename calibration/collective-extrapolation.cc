@@ -60,22 +60,12 @@ void WriteBaselines(std::ostream& out,
                     const AlphaBetaFit* alphaBeta,
                     const std::vector<Measurement>& rows)
 {
-    std::vector<Measurement> tuned;
-    std::vector<double> nccl;
-    std::vector<double> plain;
-    for (const Measurement& row : rows)
-    {
-        if (const auto time = NcclModelTime(profile, row))
-        {
-            tuned.push_back(row);
-            nccl.push_back(*time);
-        }
-        plain.push_back(alphaBeta ? alphaBeta->Estimate(row) : 0);
-    }
-    WriteErrors(out, title, "NCCL's own (" + profile.nccl.version + ")", tuned, nccl);
+    const Baselines baselines = EstimateBaselines(profile, alphaBeta, rows);
+    WriteErrors(
+        out, title, "NCCL's own (" + profile.nccl.version + ")", baselines.tuned, baselines.nccl);
     if (alphaBeta)
     {
-        WriteErrors(out, title, "alpha-beta fit", rows, plain);
+        WriteErrors(out, title, "alpha-beta fit", rows, baselines.plain);
     }
 }
 

@@ -2,43 +2,21 @@
 // Congestion control chosen by name: in a scenario, by --set and on the command line of a
 // collective; what is not known is refused with the names that are.
 
+#include "run-program.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
-#include <sys/wait.h>
 
 using testing::HasSubstr;
 
 namespace
 {
-
-struct Outcome
-{
-    int code;
-    std::string text; //!< standard output and error
-};
-
-Outcome RunProgram(const std::string& program, const std::string& arguments)
-{
-    const std::string command =
-        "'" ECHO_BINARY_DIR "/scenarios/" + program + "' " + arguments + " 2>&1";
-    std::FILE* pipe = popen(command.c_str(), "r");
-    Outcome outcome{-1, ""};
-    std::array<char, 4096> block{};
-    while (const size_t read = std::fread(block.data(), 1, block.size(), pipe))
-    {
-        outcome.text.append(block.data(), read);
-    }
-    outcome.code = WEXITSTATUS(pclose(pipe));
-    return outcome;
-}
 
 const std::string KNOWN = "expected one of dcqcn, fixed-rate, hpcc, none, swift";
 

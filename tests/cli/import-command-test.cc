@@ -1,42 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // ./echo import as a user calls it: exit codes and what is printed.
 
+#include "run-program.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <sys/wait.h>
 
 using testing::HasSubstr;
 
 namespace
 {
 
-struct Outcome
-{
-    int code;
-    std::string text; //!< standard output and error
-};
-
 Outcome RunImport(const std::string& arguments)
 {
-    const std::string command =
-        "'" ECHO_BINARY_DIR "/scenarios/echo-import' " + arguments + " 2>&1";
-    std::FILE* pipe = popen(command.c_str(), "r");
-    Outcome outcome{-1, ""};
-    std::array<char, 4096> block{};
-    while (const size_t read = std::fread(block.data(), 1, block.size(), pipe))
-    {
-        outcome.text.append(block.data(), read);
-    }
-    outcome.code = WEXITSTATUS(pclose(pipe));
-    return outcome;
+    return RunProgram("echo-import", arguments);
 }
 
 class ImportCommand : public testing::Test

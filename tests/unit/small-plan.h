@@ -2,6 +2,8 @@
 #ifndef ECHO_TESTS_SMALL_PLAN_H
 #define ECHO_TESTS_SMALL_PLAN_H
 
+#include "error-message.h"
+
 #include "ns3/echo-error.h"
 #include "ns3/echo-training-plan.h"
 #include "ns3/echo-transformer-generator.h"
@@ -55,20 +57,6 @@ inline TrainingPlan PaperPlan()
 constexpr uint64_t LAYER = 1024 + 98688 + 33024 + 131584 + 131328;
 constexpr uint64_t WORDS = 1024 / 2 * 256;
 constexpr uint64_t POSITIONS = 128 * 256;
-
-/** @return what an InputError that @p action throws says; empty if it throws none */
-inline std::string MessageOf(const std::function<void()>& action)
-{
-    try
-    {
-        action();
-    }
-    catch (const InputError& error)
-    {
-        return error.what();
-    }
-    return "";
-}
 
 } // namespace echo
 } // namespace ns3

@@ -8,8 +8,10 @@
 #include "ns3/echo-flow-network.h"
 #include "ns3/echo-hybrid-backend.h"
 #include "ns3/echo-least-cost-selector.h"
+#include "ns3/echo-load-balancer.h"
 #include "ns3/echo-nccl-selector.h"
 #include "ns3/echo-packet-network.h"
+#include "ns3/echo-policy.h"
 #include "ns3/echo-profile-reader.h"
 #include "ns3/echo-scheduled-backend.h"
 #include "ns3/echo-settings-selector.h"
@@ -20,6 +22,7 @@
 #include "ns3/uinteger.h"
 
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace ns3
@@ -30,25 +33,10 @@ namespace echo
 namespace
 {
 
-/** @return the TypeId of a load balancing as scenarios name it */
-std::string LoadBalancingType(const std::string& name)
+/** @return what chooses a way once for each flow; nothing if that is another's matter */
+std::optional<TypeId> FindPathChoice(const std::string& loadBalancing)
 {
-    static const std::map<std::string, std::string> TYPES{
-        {"ecmp", "ns3::echo::EcmpPathChoice"},
-        {"static", "ns3::echo::StaticPathChoice"},
-        {"spray", "ns3::echo::SprayBalancer"},
-        {"flowlet", "ns3::echo::FlowletBalancer"},
-        {"adaptive", "ns3::echo::AdaptiveBalancer"},
-    };
-    const auto found = TYPES.find(name);
-    return found == TYPES.end() ? name : found->second;
-}
-
-/** @return true if the type chooses a way once for each flow */
-bool IsPathChoice(const std::string& type)
-{
-    TypeId tid;
-    return TypeId::LookupByNameFailSafe(type, &tid) && tid.IsChildOf(PathChoice::GetTypeId());
+    return LookupPolicy(loadBalancing, PathChoice::GetTypeId(), "PathChoice");
 }
 
 std::vector<TrafficClass> ClassesOf(const NetworkSettings& settings)
@@ -98,10 +86,9 @@ EchoBackendHelper::EchoBackendHelper(const Cluster& cluster,
 {
     m_router = CreateObject<ShortestPathRouter>();
     m_router->SetAttribute("Seed", UintegerValue(settings.seed));
-    if (const std::string type = LoadBalancingType(settings.network.loadBalancing);
-        IsPathChoice(type))
+    if (const auto pathChoice = FindPathChoice(settings.network.loadBalancing))
     {
-        m_router->SetAttribute("PathChoice", StringValue(type));
+        m_router->SetAttribute("PathChoice", StringValue(pathChoice->GetName()));
     }
     m_router->Prepare(cluster.topology);
 
@@ -142,9 +129,10 @@ Ptr<NetworkModel> EchoBackendHelper::CreatePacketNetwork() const
     network->SetAttribute("RerouteDelay", TimeValue(settings.rerouteDelay));
     // Other traffic would go on beside a job that cannot.
     network->SetAttribute("WatchForDeadlock", BooleanValue(!m_settings.background.empty()));
-    if (const std::string type = LoadBalancingType(settings.loadBalancing); !IsPathChoice(type))
+    if (const std::string& name = settings.loadBalancing; !FindPathChoice(name))
     {
-        network->SetAttribute("LoadBalancer", StringValue(type));
+        const auto balancer = LookupPolicy(name, LoadBalancer::GetTypeId(), "Balancer");
+        network->SetAttribute("LoadBalancer", StringValue(balancer ? balancer->GetName() : name));
     }
     network->SetTrafficClasses(ClassesOf(settings));
     network->SetLinkEvents(m_settings.failures);

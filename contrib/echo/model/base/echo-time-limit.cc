@@ -27,11 +27,6 @@ constexpr int64_t LONGEST_PS = 4'000'000'000'000'000'000;
 
 } // namespace
 
-Time LongestTime()
-{
-    return PicoSeconds(LONGEST_PS);
-}
-
 Time WithinClock(Time time)
 {
     if (time.GetPicoSeconds() > LONGEST_PS)

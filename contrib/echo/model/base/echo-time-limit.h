@@ -9,18 +9,15 @@ namespace ns3
 namespace echo
 {
 
-/**
- * @return the longest time that may be simulated, 4 million seconds: less than half of what ns-3's
- *         64 bits of picoseconds hold, so that adding a delay to a time of the clock cannot wrap
- */
-Time LongestTime();
+// At most 4 million seconds may be simulated: less than half of what ns-3's 64 bits of picoseconds
+// hold, so that adding a delay to a time of the clock cannot wrap.
 
-/** @return the same. @throws UnsupportedError if it is longer than LongestTime() */
+/** @return the same. @throws UnsupportedError if it is longer */
 Time WithinClock(Time time);
 
 /**
  * @return microseconds as a time, rounded to picoseconds
- * @throws UnsupportedError if they are longer than LongestTime(), or no number
+ * @throws UnsupportedError if they are longer, or no number
  */
 Time MicrosecondsToTime(double microseconds);
 

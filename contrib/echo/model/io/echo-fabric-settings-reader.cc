@@ -3,6 +3,9 @@
 
 #include "echo-input-file.h"
 
+#include "ns3/echo-path-choice.h"
+#include "ns3/echo-policy.h"
+
 #include <limits>
 #include <set>
 #include <sstream>
@@ -235,9 +238,9 @@ TrafficSpec ReadTraffic(const YamlNode& node, const Topology& topology, size_t c
 void ReadFabricSettings(const YamlNode& network, NetworkSettings& settings)
 {
     settings.loadBalancing = network.GetString("load_balancing", settings.loadBalancing);
-    const std::set<std::string> words{"ecmp", "static", "spray", "flowlet", "adaptive"};
-    if (words.count(settings.loadBalancing) == 0 &&
-        settings.loadBalancing.find("::") == std::string::npos)
+    const TypeId balancers = TypeId::LookupByName("ns3::echo::LoadBalancer");
+    if (!LookupPolicy(settings.loadBalancing, PathChoice::GetTypeId(), "PathChoice") &&
+        !LookupPolicy(settings.loadBalancing, balancers, "Balancer"))
     {
         network.Get("load_balancing")
             .Fail("'" + settings.loadBalancing + "'",

@@ -11,7 +11,6 @@
 #include "echo-scenario-settings-reader.h"
 #include "echo-workload-reader.h"
 
-#include "ns3/echo-learned-slowdown.h"
 #include "ns3/echo-pipeline-composer.h"
 #include "ns3/echo-policy.h"
 #include "ns3/echo-stage-parameters.h"

@@ -30,7 +30,8 @@ Time Scale(Time time, double factor)
 
 } // namespace
 
-AnalyticalBackend::AnalyticalBackend() : m_ends([this](const End& end) { Complete(end); })
+AnalyticalBackend::AnalyticalBackend()
+    : m_ends([this](const InstancePtr& instance) { Complete(instance); })
 {
 }
 
@@ -104,9 +105,8 @@ void AnalyticalBackend::DoStart(const InstancePtr& instance)
     NS_LOG_INFO("collective " << instance->id << " takes " << duration.As(Time::US));
     NS_ABORT_MSG_IF(duration.IsStrictlyNegative(), "a cost model estimated a negative time");
     WithinClock(Simulator::Now() + WithinClock(duration));
-    ++m_started;
     CollectiveRecord& record = instance->record;
-    m_started += record.replicas - 1; // those that it stands for
+    m_started += record.replicas;
     record.estimate = duration;
     record.extrapolated = facts.isExtrapolated;
     if (facts.isExtrapolated)
@@ -116,7 +116,7 @@ void AnalyticalBackend::DoStart(const InstancePtr& instance)
     const std::vector<InstancePtr> contended = m_watch.Begin(instance, Simulator::Now() + duration);
     m_watch.AddLoad(*instance);
     instance->end = Simulator::Now() + duration;
-    m_ends.Schedule(duration, {instance, instance->id});
+    m_ends.Schedule(duration, instance);
     m_isFolded = m_isFolded || instance->replicas;
     if (!m_shares)
     {
@@ -175,7 +175,7 @@ void AnalyticalBackend::Share(const InstancePtr& instance)
     }
     instance->end = end;
     m_watch.SetEnd(*instance, end);
-    m_ends.Schedule(end - now, {instance, instance->id}); // the other end is passed over
+    m_ends.Schedule(end - now, instance); // the other end is passed over
 }
 
 void AnalyticalBackend::ReportLinks(RecordSink& sink, Time) const
@@ -183,13 +183,11 @@ void AnalyticalBackend::ReportLinks(RecordSink& sink, Time) const
     m_watch.ReportLoad(sink);
 }
 
-void AnalyticalBackend::Complete(const End& end)
+void AnalyticalBackend::Complete(const InstancePtr& instance)
 {
-    const InstancePtr& instance = end.instance;
-    // Instances are used again, and ends move where links are shared.
-    if (instance->id != end.id || instance->end != Simulator::Now() || instance->done > 0)
+    if (instance->end != Simulator::Now() || instance->done > 0)
     {
-        return;
+        return; // the end was moved
     }
     m_watch.SetUtilization(*instance, Simulator::Now() - instance->start);
     std::vector<InstancePtr> sharing;
@@ -199,7 +197,7 @@ void AnalyticalBackend::Complete(const End& end)
     }
     // Members that go on at once may start the next collective: this one is off its links by then.
     m_watch.End(*instance);
-    m_shared.erase(end.id);
+    m_shared.erase(instance->id);
     for (const InstancePtr& other : sharing)
     {
         if (other->end > Simulator::Now())

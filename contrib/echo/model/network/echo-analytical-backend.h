@@ -57,13 +57,6 @@ class AnalyticalBackend : public CollectiveBackend
     void DoPrepare() override;
     void DoStart(const InstancePtr& instance) override;
     Time DoEstimate(const CollectivePlan& plan, PlanFacts& facts) override;
-    /** An end that is still to come unless it was moved. */
-    struct End
-    {
-        InstancePtr instance;
-        CollectiveId id;
-    };
-
     /** How far an instance has come that does not proceed as estimated. */
     struct Progress
     {
@@ -74,11 +67,11 @@ class AnalyticalBackend : public CollectiveBackend
 
     /** Others have come to the instance's links or left them: its end moves. */
     void Share(const InstancePtr& instance);
-    void Complete(const End& end);
+    void Complete(const InstancePtr& instance);
 
     Ptr<CostModel> m_model;
     ContentionWatch m_watch;
-    EventBatcher<End> m_ends;
+    EventBatcher<InstancePtr> m_ends;
     std::map<CollectiveId, Progress> m_shared;
     bool m_shares{true};                              //!< attribute ShareLinks
     bool m_isFolded{false};                           //!< some instances stand for several

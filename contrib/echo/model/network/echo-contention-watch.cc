@@ -177,8 +177,7 @@ void ContentionWatch::SetUtilization(CollectiveInstance& instance, Time duration
 {
     if (HasRouter())
     {
-        instance.record.linkUtilization =
-            FootprintCache::GetPeakUtilization(UseOf(instance), instance.plan, duration);
+        instance.record.linkUtilization = GetUtilization(instance, duration);
     }
 }
 
