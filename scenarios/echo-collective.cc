@@ -6,6 +6,7 @@
 #include "ns3/echo-collective-table.h"
 #include "ns3/echo-command-line.h"
 #include "ns3/echo-error.h"
+#include "ns3/echo-fabric-settings-reader.h"
 #include "ns3/echo-foreign-topology.h"
 #include "ns3/echo-scenario-reader.h"
 #include "ns3/echo-units.h"
@@ -39,6 +40,7 @@ struct Options
     std::string chunk{"0"};
     std::string profile;
     std::string congestionControl{"none"};
+    std::string loadBalancing;
     std::string mtu{"4096"};
     std::string fidelity{"analytical"};
     std::string csv;
@@ -65,6 +67,9 @@ void AddOptions(EchoCommandLine& line, Options& options)
                    options.profile);
     line.AddOption(
         "congestion-control", "none, dcqcn, hpcc, swift (packet)", options.congestionControl);
+    line.AddOption("load-balancing",
+                   "ecmp, static, and spray, flowlet, adaptive (packet); default: the cluster's",
+                   options.loadBalancing);
     line.AddOption("mtu", "payload of a full packet (packet)", options.mtu);
     line.AddOption("fidelity", "packet, flow or analytical", options.fidelity);
     line.AddSeed(options.seed);
@@ -98,6 +103,11 @@ BackendSettings MakeSettings(const Options& options, const Cluster& cluster)
     settings.network.mtuBytes = Parse("mtu", options.mtu, ParseMtu);
     settings.network.congestionControl =
         Parse("congestion-control", options.congestionControl, ParseCongestionControl);
+    if (!options.loadBalancing.empty())
+    {
+        settings.network.loadBalancing =
+            Parse("load-balancing", options.loadBalancing, ParseLoadBalancing);
+    }
     return settings;
 }
 
@@ -128,7 +138,7 @@ void PrintTerms(const CollectiveExperiment& experiment,
         const CostBreakdown cost = experiment.Explain(spec);
         std::cout << "#" << std::setw(13) << point.bytes << std::setw(11) << cost.chunkBytes
                   << std::setw(8) << static_cast<uint64_t>(cost.rounds + 0.5);
-        for (const Time term : {cost.setup,
+        for (const Time& term : {cost.setup,
                                 cost.intra,
                                 cost.inter,
                                 cost.reduction,

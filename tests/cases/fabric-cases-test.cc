@@ -148,12 +148,35 @@ TEST(LoadBalancing, IsChosenInTheScenarioAndTheSamePayloadArrives)
     }
     EXPECT_LT(runs["spray"].run.stepTime, runs["ecmp"].run.stepTime);
     EXPECT_EQ(runs["spray"].run.stepTime, runs["ns3::echo::SprayBalancer"].run.stepTime);
+    std::string spraying = LEAF_SPINE;
+    spraying.replace(spraying.rfind('}'), 1, ", load_balancing: spray}");
+    const CapturedRun byCluster = RunText(RING + CaseCluster(16, spraying) + workload);
+    EXPECT_EQ(byCluster.run.stepTime, runs["spray"].run.stepTime) << byCluster.error;
+    const CapturedRun overruled = RunText(RING + "network: {load_balancing: static}\n" +
+                                          CaseCluster(16, spraying) + workload);
+    EXPECT_EQ(overruled.run.stepTime, runs["static"].run.stepTime) << overruled.error;
     const CapturedRun flow = RunText("echo: 1\nfidelity: flow\nnetwork: {load_balancing: spray}\n" +
                                      CaseCluster(16, LEAF_SPINE) + workload);
     EXPECT_THAT(flow.run.warnings, testing::Contains(HasSubstr("load balancing 'spray'")));
     EXPECT_THAT(
         RunText(RING + "network: {load_balancing: ecpm}\n" + CaseCluster(4) + workload).error,
         HasSubstr("'ecpm', expected ecmp, static"));
+}
+
+TEST(LoadBalancing, RoutesOfInfiniBandLetAMeasuredRingThroughWholeTrees)
+{
+    for (const std::string name : {"azure-ndv4", "dgx-a100", "dgx-h100"})
+    {
+        const CapturedRun run =
+            RunText("echo: 1\nfidelity: analytical\ncluster: clusters/" + name +
+                    ".yaml\nworkload: {collectives: [{op: all-reduce, bytes: 1GiB}]}\n");
+        ASSERT_EQ(run.error, "") << name;
+        ASSERT_FALSE(run.links.empty()) << name;
+        for (const LinkRecord& link : run.links)
+        {
+            EXPECT_LE(link.busy, run.run.stepTime) << name << ": " << link.from << " " << link.to;
+        }
+    }
 }
 
 TEST(Failures, AreWentAroundOrReportedWithWhatIsUnfinished)

@@ -311,6 +311,8 @@ TEST(ClusterReader, RefusesFabrics)
         {"leaves: 2", "fabric: found no key 'type'"},
         {"type: single-switch, link_rate: 1Gbps", "fabric: found unknown key 'link_rate'"},
         {"type: single-switch, hosts: 2", "fabric: found unknown key 'hosts'"},
+        {"type: single-switch, load_balancing: ecpm",
+         "fabric.load_balancing: found 'ecpm', expected ecmp, static, spray"},
         {"type: leaf-spine", "fabric.hosts_per_leaf: found neither hosts per leaf nor leaves"},
         {"type: leaf-spine, hosts_per_leaf: 0", "fabric.hosts_per_leaf: found '0', expected a"},
         {"type: leaf-spine, hosts_per_leaf: 2, spines: 0", "fabric.spines: found '0'"},

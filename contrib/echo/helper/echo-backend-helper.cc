@@ -86,7 +86,11 @@ EchoBackendHelper::EchoBackendHelper(const Cluster& cluster,
 {
     m_router = CreateObject<ShortestPathRouter>();
     m_router->SetAttribute("Seed", UintegerValue(settings.seed));
-    if (const auto pathChoice = FindPathChoice(settings.network.loadBalancing))
+    if (m_settings.network.loadBalancing.empty())
+    {
+        m_settings.network.loadBalancing = cluster.loadBalancing;
+    }
+    if (const auto pathChoice = FindPathChoice(m_settings.network.loadBalancing))
     {
         m_router->SetAttribute("PathChoice", StringValue(pathChoice->GetName()));
     }

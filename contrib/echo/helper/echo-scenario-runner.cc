@@ -98,7 +98,8 @@ ScenarioRunner::ScenarioRunner(Scenario scenario) : m_scenario(std::move(scenari
 
 void ScenarioRunner::WarnOfLoadBalancing()
 {
-    const std::string& name = m_scenario.network.loadBalancing;
+    const std::string& ours = m_scenario.network.loadBalancing;
+    const std::string& name = ours.empty() ? m_scenario.cluster.loadBalancing : ours;
     if (m_scenario.fidelity != Fidelity::PACKET && name != "ecmp" && name != "static")
     {
         m_warnings.push_back("load balancing '" + name +

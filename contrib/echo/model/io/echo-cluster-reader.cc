@@ -2,6 +2,7 @@
 #include "echo-cluster-reader.h"
 
 #include "echo-attribute-reader.h"
+#include "echo-fabric-settings-reader.h"
 #include "echo-foreign-topology.h"
 
 #include "ns3/data-rate.h"
@@ -289,6 +290,10 @@ Cluster ReadCluster(const YamlNode& node, uint32_t hostsOverride)
     factory.SetTypeId(FindPolicy(fabric.Get("type"), TopologyBuilder::GetTypeId(), "Builder"));
     auto builder = factory.Create<TopologyBuilder>();
     cluster.fabric = fabric.Get("type").AsString();
+    if (fabric.Has("load_balancing"))
+    {
+        cluster.loadBalancing = fabric.Get("load_balancing").Parse<std::string>(ParseLoadBalancing);
+    }
     if (hosts > MOST_HOSTS)
     {
         hostsNode.Fail(std::to_string(hosts) + " hosts instead",

@@ -235,16 +235,25 @@ TrafficSpec ReadTraffic(const YamlNode& node, const Topology& topology, size_t c
 
 } // namespace
 
+std::string ParseLoadBalancing(const std::string& text)
+{
+    const TypeId balancers = TypeId::LookupByName("ns3::echo::LoadBalancer");
+    if (!LookupPolicy(text, PathChoice::GetTypeId(), "PathChoice") &&
+        !LookupPolicy(text, balancers, "Balancer"))
+    {
+        throw InputError(SourceLocation{},
+                         "'" + text + "'",
+                         "ecmp, static, spray, flowlet, adaptive or a TypeId");
+    }
+    return text;
+}
+
 void ReadFabricSettings(const YamlNode& network, NetworkSettings& settings)
 {
-    settings.loadBalancing = network.GetString("load_balancing", settings.loadBalancing);
-    const TypeId balancers = TypeId::LookupByName("ns3::echo::LoadBalancer");
-    if (!LookupPolicy(settings.loadBalancing, PathChoice::GetTypeId(), "PathChoice") &&
-        !LookupPolicy(settings.loadBalancing, balancers, "Balancer"))
+    if (network.Has("load_balancing"))
     {
-        network.Get("load_balancing")
-            .Fail("'" + settings.loadBalancing + "'",
-                  "ecmp, static, spray, flowlet, adaptive or a TypeId");
+        settings.loadBalancing =
+            network.Get("load_balancing").Parse<std::string>(ParseLoadBalancing);
     }
     settings.rerouteDelay = network.GetTime("reroute_delay", settings.rerouteDelay);
     if (!network.Has("classes"))

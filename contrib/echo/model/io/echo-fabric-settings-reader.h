@@ -15,6 +15,9 @@ namespace ns3
 namespace echo
 {
 
+/** @return the name of a load balancing as it is. @throws InputError if it names no policy */
+std::string ParseLoadBalancing(const std::string& text);
+
 /** Reads `load_balancing`, `reroute_delay` and `classes` of a scenario's `network`. */
 void ReadFabricSettings(const YamlNode& network, NetworkSettings& settings);
 

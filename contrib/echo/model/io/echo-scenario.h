@@ -43,8 +43,9 @@ struct NetworkSettings
     uint64_t mtuBytes{4096};               //!< payload of a full packet
     std::string congestionControl{"none"}; //!< a policy as LookupPolicy takes it
     bool pfc{true};                        //!< lossless
-    std::string loadBalancing{"ecmp"};     //!< ecmp, static, spray, flowlet, adaptive or a TypeId
-    Time rerouteDelay{MilliSeconds(1)};    //!< from a failure to ways around it
+    std::string loadBalancing; //!< ecmp, static, spray, flowlet, adaptive or a TypeId; empty: the
+                               //!< cluster's
+    Time rerouteDelay{MilliSeconds(1)};        //!< from a failure to ways around it
     std::vector<TrafficClassSettings> classes; //!< empty: one for all; what no class names is of
                                                //!< the last
 };

@@ -20,6 +20,7 @@ struct Cluster
     std::string fabric; //!< "single-switch", "leaf-spine", "fat-tree", "rail-optimised", "graph"
     TopologyPtr topology;
     GpuSpec gpu;
+    std::string loadBalancing{"ecmp"}; //!< of its fabric, where a scenario names no other
     std::string profile; //!< path of the estimator profile (resolved); empty: derive from the links
 };
 
