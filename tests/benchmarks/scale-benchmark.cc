@@ -199,7 +199,7 @@ int main(int argc, char* argv[])
     benchmark::Initialize(&argc, argv);
     Register("gpt-175b-1024", "gpt-175b-1024.yaml", {}, false);
     Register("gpt-175b-1024", "gpt-175b-1024.yaml", {}, true);
-    for (const uint32_t ranks : {512u, 1024u, 2048u})
+    for (const uint32_t ranks : {512u, 1024u, 2048u, 8192u})
     {
         RegisterSize(ranks, false);
     }
