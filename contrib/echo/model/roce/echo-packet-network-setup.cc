@@ -72,7 +72,6 @@ void PacketNetwork::FillParameters()
     }
     m_parameters.reorder =
         !m_balancerType.empty() && LoadBalancer::Make(m_balancerType)->Reorders();
-    m_parameters.reorderPackets = std::max<uint64_t>(m_reorderBytes / m_mtuBytes, 1);
     if (m_parameters.telemetry || m_parameters.selectiveRepeat)
     {
         m_pool.Extend();
@@ -165,7 +164,14 @@ std::unique_ptr<QueuePair> PacketNetwork::MakeQueuePair(const QueuePair::Key& ke
     settings.overhead.data += m_control->GetTelemetryBytes(switches);
     settings.overhead.ack += m_control->GetTelemetryBytes(switches);
     settings.selective = m_parameters.selectiveRepeat;
-    settings.reorder = m_reorder;
+    settings.keepsEarly = settings.selective || m_parameters.reorder;
+    if (m_parameters.reorder)
+    {
+        // Where nothing gets lost, what is missing is on its way.
+        const uint64_t packets = std::max<uint64_t>(m_reorderBytes / m_mtuBytes, 1) - 1;
+        settings.reorder = static_cast<uint32_t>(
+            m_parameters.CanLose() ? std::min<uint64_t>(packets, UINT32_MAX) : UINT32_MAX);
+    }
     const std::pair<const std::vector<RocePort*>&, uint32_t> ways[] = {
         {forth, m_mtuBytes + settings.overhead.data + settings.overhead.first},
         {back, settings.overhead.ack}};

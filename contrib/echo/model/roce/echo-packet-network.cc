@@ -88,13 +88,6 @@ TypeId PacketNetwork::GetTypeId()
                           StringValue("go-back-n"),
                           MakeStringAccessor(&PacketNetwork::m_retransmission),
                           MakeStringChecker())
-            .AddAttribute("ReorderPackets",
-                          "Selective repeat: a missing packet is reported once one more than this "
-                          "many places after it has arrived (packets of a queue pair that take "
-                          "several paths overtake each other).",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&PacketNetwork::m_reorder),
-                          MakeUintegerChecker<uint32_t>())
             .AddAttribute("RetransmitTimeout",
                           "Time without news of the receiver after which a sender goes back; used "
                           "only where packets can get lost.",
@@ -222,10 +215,6 @@ QueuePair& PacketNetwork::GetQueuePair(const Message& message)
     RefuseEnds(message);
     std::unique_ptr<QueuePair> pair = MakeQueuePair(key);
     pair->trafficClass = static_cast<uint8_t>(trafficClass);
-    if (m_parameters.reorder)
-    {
-        pair->reorder = std::make_unique<ReorderWindow>();
-    }
     return *m_queuePairs.emplace(key, std::move(pair)).first->second;
 }
 

@@ -137,7 +137,6 @@ class PacketNetwork : public NetworkModel
     uint32_t m_ackBytes{0};                   //!< attribute AckBytes
     uint32_t m_cnpBytes{0};                   //!< attribute CnpBytes
     std::string m_retransmission;             //!< attribute Retransmission
-    uint32_t m_reorder{0};                    //!< attribute ReorderPackets
     double m_lossRate{0};                     //!< attribute LossRate
     bool m_lossless{true};                    //!< attribute Lossless
     Time m_retransmitTimeout;                 //!< attribute RetransmitTimeout

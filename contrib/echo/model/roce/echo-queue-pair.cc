@@ -119,11 +119,12 @@ bool QueuePair::MakePacket(RocePacket& packet)
         packet.wireBytes += m_settings.overhead.first;
     }
     packet.endOfMessage = last;
+    const bool again = sequence < m_highest;
     packet.ackRequest = last || (sequence + 1) % m_settings.ackInterval == 0 ||
-                        sequence - m_acknowledged + 1 >= m_windowPackets;
+                        sequence - m_acknowledged + 1 >= m_windowPackets ||
+                        (again && sequence == m_acknowledged);
     m_asked = packet.ackRequest ? std::max(m_asked, sequence + 1) : m_asked;
     packet.congestion = false;
-    const bool again = sequence < m_highest;
     if (again)
     {
         ++message.retransmitted;
@@ -172,7 +173,7 @@ uint64_t QueuePair::Acknowledge(uint64_t expected)
         // Went back, and then heard that these had arrived after all.
         Restart();
     }
-    if (m_repairEnd > 0)
+    if (m_repairEnd > 0 || (m_rare && !m_rare->arrived.empty()))
     {
         std::vector<bool>& arrived = GetRare().arrived;
         const uint64_t known = std::min<uint64_t>(news, arrived.size());
@@ -222,12 +223,23 @@ void QueuePair::OnNack(uint64_t selective)
     {
         return; // an old one, overtaken
     }
+    GetRare().probes.clear(); // what is behind the gap is acknowledged no sooner than it is filled
+    NoteArrived(selective);
+    m_repairEnd =
+        std::max(m_repairEnd, selective - std::min<uint64_t>(selective, m_settings.reorder));
+    SkipArrived();
+}
+
+void QueuePair::NoteArrived(uint64_t sequence)
+{
+    if (sequence < m_acknowledged)
+    {
+        return;
+    }
     std::vector<bool>& arrived = GetRare().arrived;
-    const uint64_t index = selective - m_acknowledged;
+    const uint64_t index = sequence - m_acknowledged;
     arrived.resize(std::max<size_t>(arrived.size(), index + 1));
     arrived[index] = true;
-    m_repairEnd = std::max(m_repairEnd, selective);
-    SkipArrived();
 }
 
 void QueuePair::Restart()
@@ -265,24 +277,25 @@ int64_t QueuePair::EndProbe(uint64_t expected, int64_t now)
     return rtt;
 }
 
-QueuePair::Arrival QueuePair::AcceptEarly(uint64_t sequence)
+QueuePair::Arrival QueuePair::AcceptAndKeep(uint64_t sequence)
 {
-    std::vector<bool>& early = GetRare().early;
-    const uint64_t index = sequence - m_expected;
-    if (index < early.size() && early[index])
+    ReorderWindow& early = GetRare().early;
+    if (sequence > m_expected)
     {
-        return Arrival::DUPLICATE;
+        if (!early.Insert(sequence, m_expected))
+        {
+            return Arrival::DUPLICATE;
+        }
+        if (sequence - m_expected <= m_settings.reorder)
+        {
+            return Arrival::EARLY;
+        }
+        return m_settings.selective ? Arrival::GAP : ReportGap();
     }
-    early.resize(std::max<size_t>(early.size(), index + 1));
-    early[index] = true;
-    if (index > 0)
-    {
-        return index > m_settings.reorder ? Arrival::GAP : Arrival::EARLY;
-    }
-    const auto missing = std::find(early.begin(), early.end(), false);
-    m_expected += static_cast<uint64_t>(missing - early.begin());
-    early.erase(early.begin(), missing);
-    return Arrival::FILLED;
+    m_gapReported = false;
+    const uint64_t next = m_expected + 1;
+    m_expected = early.TakeFrom(next);
+    return m_expected > next ? Arrival::FILLED : Arrival::IN_ORDER;
 }
 
 RoceMessage& QueuePair::FinishMessage()

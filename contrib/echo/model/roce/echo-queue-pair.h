@@ -13,6 +13,7 @@
 #include <list>
 #include <memory>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -40,7 +41,8 @@ struct QueuePairSettings
     uint64_t windowBytes{0}; //!< payload that may be unacknowledged; 0: no limit
     RoceOverhead overhead;   //!< bytes beside the payload
     bool selective{false};   //!< selective repeat; else go-back-N
-    uint32_t reorder{0};     //!< selective: a gap is reported once passed by more than this
+    bool keepsEarly{false};  //!< the receiver keeps what follows a gap; selective repeat does
+    uint32_t reorder{0};     //!< a gap is one once a packet more than so many later has come
 };
 
 /**
@@ -55,6 +57,13 @@ struct QueuePairSettings
  *   2018, section 3.1): the receiver keeps what follows and names it in a NACK each; the sender
  *   sends once again each packet before one so named that is not known to have arrived.
  * What both leave is found by a timeout: then everything not known to have arrived is sent again.
+ * It counts for packets that asked for an acknowledgement, as those of others are not awaited; the
+ * oldest packet not acknowledged asks when it is sent again, so that whatever share of the packets
+ * is lost and however slow they are paced, each that arrives brings the sender on.
+ *
+ * Where packets take several ways and overtake one another, both receivers keep what comes early,
+ * and a gap is one only once it is passed by more than `reorder` packets. With selective repeat the
+ * receiver names what it keeps in ACKs until then.
  *
  * Messages complete in order, each once, whatever the order that packets arrive in.
  * Packet numbers are 64-bit (24-bit PSN on the wire never wraps here within a window).
@@ -107,7 +116,7 @@ class alignas(64) QueuePair
      */
     bool IsWindowFull() const
     {
-        return GetOutstanding() >= m_windowPackets && !HasRepair() && m_asked > m_acknowledged;
+        return GetOutstanding() >= m_windowPackets && !HasRepair() && AwaitsAcknowledgement();
     }
 
     /** @return true if a packet is left to send that neither window nor rate holds back */
@@ -128,6 +137,9 @@ class alignas(64) QueuePair
     /** A gap: packet @p selective has arrived (selective repeat), the one expected has not. */
     void OnNack(uint64_t selective);
 
+    /** Packet @p sequence has arrived (selective repeat). */
+    void NoteArrived(uint64_t sequence);
+
     /** Sends again all packets that are not known to have arrived. */
     void Restart();
 
@@ -135,6 +147,12 @@ class alignas(64) QueuePair
     uint64_t GetOutstanding() const
     {
         return m_next - m_acknowledged;
+    }
+
+    /** @return true if an acknowledgement that was asked for has not come */
+    bool AwaitsAcknowledgement() const
+    {
+        return m_asked > m_acknowledged;
     }
 
     /** @return number of the next packet to be sent for the first time */
@@ -157,7 +175,7 @@ class alignas(64) QueuePair
     enum class Arrival
     {
         IN_ORDER,
-        FILLED, //!< in order, and what had come early follows
+        FILLED, //!< in order, and what had come early follows: to be acknowledged now
         EARLY,  //!< kept; no gap to report yet
         DUPLICATE,
         GAP,          //!< an earlier packet is missing: to be reported
@@ -176,13 +194,7 @@ class alignas(64) QueuePair
         {
             return Arrival::DUPLICATE;
         }
-        if (m_settings.selective)
-        {
-            return AcceptEarly(sequence);
-        }
-        const bool reported = m_gapReported;
-        m_gapReported = true;
-        return reported ? Arrival::GAP_REPORTED : Arrival::GAP;
+        return m_settings.keepsEarly ? AcceptAndKeep(sequence) : ReportGap();
     }
 
     /** Fills in an acknowledgement or notice. */
@@ -191,12 +203,6 @@ class alignas(64) QueuePair
     uint64_t GetExpected() const
     {
         return m_expected;
-    }
-
-    /** As Accept, for a receiver that takes packets in any order. */
-    ReorderWindow::Arrival AcceptAnyOrder(uint64_t sequence)
-    {
-        return reorder->Accept(sequence, m_expected);
     }
 
     /** @return true if all packets of the oldest unfinished message have arrived */
@@ -274,7 +280,7 @@ class alignas(64) QueuePair
     struct Rare
     {
         std::vector<bool> arrived; //!< sender, from m_acknowledged on: known to have arrived
-        std::vector<bool> early;   //!< receiver, from m_expected on: has come before its turn
+        ReorderWindow early;       //!< receiver: has come before its turn
         std::vector<Probe> probes; //!< oldest first
     };
 
@@ -282,14 +288,19 @@ class alignas(64) QueuePair
 
     bool HasEarly() const
     {
-        return m_rare && !m_rare->early.empty();
+        return m_rare && m_rare->early.GetWaiting() > 0;
+    }
+
+    Arrival ReportGap()
+    {
+        return std::exchange(m_gapReported, true) ? Arrival::GAP_REPORTED : Arrival::GAP;
     }
 
     /** Moves m_repair on to a packet not known to have arrived. */
     void SkipArrived();
     Messages::iterator FindMessage(uint64_t sequence);
     uint32_t PayloadOf(const RoceMessage& message, uint64_t sequence) const;
-    Arrival AcceptEarly(uint64_t sequence);
+    Arrival AcceptAndKeep(uint64_t sequence);
 
     // What each packet touches comes first, the sender's together in two lines of the caches.
   public:
@@ -328,10 +339,9 @@ class alignas(64) QueuePair
     bool m_gapReported{false};      //!< NACK sent for m_expected
 
   public:
-    int64_t lastNotice{INT64_MIN / 2};      //!< last CNP that the receiver sent
-    std::unique_ptr<ReorderWindow> reorder; //!< receiver; null: see QueuePairSettings::selective
-    int64_t paceTimer{INT64_MAX};           //!< the timer that waits for nextSend; NEVER: none
-    int64_t lastSend{0};                    //!< start of the last packet of a limited sender
+    int64_t lastNotice{INT64_MIN / 2}; //!< last CNP that the receiver sent
+    int64_t paceTimer{INT64_MAX};      //!< the timer that waits for nextSend; NEVER: none
+    int64_t lastSend{0};               //!< start of the last packet of a limited sender
 
   private:
     Key m_key;         //!< source, destination, label

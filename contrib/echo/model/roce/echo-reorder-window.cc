@@ -9,44 +9,31 @@ namespace ns3
 namespace echo
 {
 
-ReorderWindow::Arrival ReorderWindow::Accept(uint64_t sequence, uint64_t& expected)
+bool ReorderWindow::Insert(uint64_t sequence, uint64_t expected)
 {
-    if (sequence < expected)
+    const uint64_t distance = sequence - expected;
+    if (distance >= 64 * m_bits.size())
     {
-        return Arrival::DUPLICATE;
+        Grow(expected, distance);
     }
-    if (sequence > expected)
+    if (Test(sequence))
     {
-        const uint64_t distance = sequence - expected;
-        if (distance >= 64 * m_bits.size())
-        {
-            Grow(expected, distance);
-        }
-        if (Test(sequence))
-        {
-            return Arrival::DUPLICATE;
-        }
-        Flip(sequence);
-        ++m_waiting;
-        return Arrival::EARLY;
+        return false;
     }
-    ++expected;
-    if (m_waiting == 0 || !Test(expected))
-    {
-        return Arrival::IN_ORDER;
-    }
+    Flip(sequence);
+    ++m_waiting;
+    return true;
+}
+
+uint64_t ReorderWindow::TakeFrom(uint64_t expected)
+{
     while (m_waiting > 0 && Test(expected))
     {
         Flip(expected);
         --m_waiting;
         ++expected;
     }
-    return Arrival::FILLS_GAP;
-}
-
-bool ReorderWindow::ReportOnce(uint64_t expected)
-{
-    return std::exchange(m_reported, expected) != expected;
+    return expected;
 }
 
 void ReorderWindow::Grow(uint64_t expected, uint64_t distance)

@@ -12,31 +12,23 @@ namespace echo
 {
 
 /**
- * The packets of a queue pair that have arrived before an earlier one: what a receiver needs when
- * packets of a flow take different ways. It writes them to memory as they come (RDMA writes name
- * their place) and keeps a bit each, until the gap before them is filled.
+ * The packets of a queue pair that have arrived before an earlier one: what a receiver needs that
+ * keeps them, as an earlier one was lost or takes a longer way. It writes them to memory as they
+ * come (RDMA writes name their place) and keeps a bit each, until the gap before them is filled.
  *
  * The bits are a ring that grows with the largest distance met and is otherwise free.
  */
 class ReorderWindow
 {
   public:
-    /** What a data packet means to the receiver. */
-    enum class Arrival
-    {
-        DUPLICATE,
-        EARLY,     //!< an earlier one is missing
-        IN_ORDER,  //!< the next one; none was waiting for it
-        FILLS_GAP, //!< the next one, and later ones have been waiting: to be acknowledged now
-    };
-
     /**
-     * @param expected the first packet that has not arrived; moved on past all that have
+     * Packet @p sequence has arrived, before @p expected, the first that has not.
+     * @return false if it had arrived before
      */
-    Arrival Accept(uint64_t sequence, uint64_t& expected);
+    bool Insert(uint64_t sequence, uint64_t expected);
 
-    /** @return true once for each @p expected, for reports of a gap */
-    bool ReportOnce(uint64_t expected);
+    /** Packets before @p expected have arrived. @return the first packet that has not */
+    uint64_t TakeFrom(uint64_t expected);
 
     /** @return packets that wait for a gap to be filled */
     uint64_t GetWaiting() const
@@ -63,9 +55,8 @@ class ReorderWindow
         return (sequence / 64) & (m_bits.size() - 1);
     }
 
-    std::vector<uint64_t> m_bits;    //!< ring: bit of packet s at s modulo its size
-    uint64_t m_waiting{0};           //!< bits set
-    uint64_t m_reported{UINT64_MAX}; //!< the gap that was reported last
+    std::vector<uint64_t> m_bits; //!< ring: bit of packet s at s modulo its size
+    uint64_t m_waiting{0};        //!< bits set
 };
 
 } // namespace echo

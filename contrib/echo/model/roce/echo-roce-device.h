@@ -35,8 +35,7 @@ struct RoceParameters
     bool lossless{true};                  //!< priority flow control
     bool congestionNotices{false};        //!< switches mark and receivers send CNPs
     int64_t noticeInterval{0};            //!< ps between two CNPs of a queue pair
-    bool reorder{false};                  //!< receivers take packets in any order
-    uint64_t reorderPackets{0};           //!< NACK if one so much later than a missing one has come
+    bool reorder{false};                  //!< packets of a flow overtake one another
     std::vector<TrafficClass> classes{1}; //!< of data packets, 1 to 8
 
     /** @return true if packets may get lost, so that lost ones must be found by timers */

@@ -49,11 +49,6 @@ void RoceNic::ReceiveData(RocePacket* packet, int64_t now)
         queuePair.lastNotice = now;
         SendReply(queuePair, RocePacketKind::CNP, *packet, now);
     }
-    if (queuePair.reorder)
-    {
-        ReceiveAnyOrder(packet, now);
-        return;
-    }
     const QueuePair::Arrival arrival = queuePair.Accept(packet->sequence);
     switch (arrival)
     {
@@ -77,34 +72,17 @@ void RoceNic::ReceiveData(RocePacket* packet, int64_t now)
     case QueuePair::Arrival::GAP_REPORTED:
         return;
     case QueuePair::Arrival::EARLY:
+        if (m_canLose && GetParameters().selectiveRepeat)
+        {
+            SendReply(queuePair, RocePacketKind::ACK, *packet, now);
+            return;
+        }
+        break;
     case QueuePair::Arrival::DUPLICATE:
         break;
     }
     // What came early may have asked: its answer is due with the packet that fills the gap.
     if (packet->ackRequest || arrival == QueuePair::Arrival::FILLED)
-    {
-        SendReply(queuePair, RocePacketKind::ACK, *packet, now);
-    }
-}
-
-void RoceNic::ReceiveAnyOrder(RocePacket* packet, int64_t now)
-{
-    QueuePair& queuePair = *packet->queuePair;
-    const ReorderWindow::Arrival arrival = queuePair.AcceptAnyOrder(packet->sequence);
-    while (queuePair.HasFinished())
-    {
-        m_delivered(queuePair, now);
-    }
-    if (arrival == ReorderWindow::Arrival::EARLY && m_canLose &&
-        packet->sequence - queuePair.GetExpected() >= GetParameters().reorderPackets)
-    {
-        if (queuePair.reorder->ReportOnce(queuePair.GetExpected()))
-        {
-            SendReply(queuePair, RocePacketKind::NACK, *packet, now);
-        }
-        return;
-    }
-    if (packet->ackRequest || arrival == ReorderWindow::Arrival::FILLS_GAP)
     {
         SendReply(queuePair, RocePacketKind::ACK, *packet, now);
     }
@@ -137,13 +115,17 @@ void RoceNic::ReceiveAcknowledgement(RocePacket* packet, int64_t now)
         queuePair.lastProgress = now;
     }
     const bool gap = packet->kind == RocePacketKind::NACK;
+    const bool selective = GetParameters().selectiveRepeat;
     if (gap)
     {
-        queuePair.OnNack(GetParameters().selectiveRepeat
-                             ? RocePacketPool::GetExtension(*packet).selective
-                             : packet->sequence);
+        queuePair.OnNack(selective ? RocePacketPool::GetExtension(*packet).selective
+                                   : packet->sequence);
     }
-    else if (m_measuresRtt)
+    else if (selective && GetParameters().reorder)
+    {
+        queuePair.NoteArrived(RocePacketPool::GetExtension(*packet).selective);
+    }
+    if (!gap && m_measuresRtt)
     {
         news.rtt = queuePair.EndProbe(packet->sequence, now);
         if (m_traced && news.rtt >= 0)

@@ -162,11 +162,16 @@ RocePacket* RoceNic::PullData(RocePort& port, int64_t now)
             {
                 RocePacketPool::GetExtension(*packet).telemetry.hops = 0;
             }
+            const bool awaited = queuePair.AwaitsAcknowledgement();
             const bool again = queuePair.MakePacket(*packet);
             packet->trafficClass = static_cast<uint8_t>(trafficClass);
             if (port.HasClasses())
             {
                 port.ChargeClass(trafficClass, packet->wireBytes);
+            }
+            if (m_canLose && packet->ackRequest)
+            {
+                SetTimeout(queuePair, !awaited || again, now);
             }
             OnSent(queuePair, *packet, again, now);
             queuePair.credit -= packet->wireBytes;
@@ -184,12 +189,6 @@ RocePacket* RoceNic::PullData(RocePort& port, int64_t now)
 
 void RoceNic::OnSent(QueuePair& queuePair, const RocePacket& packet, bool again, int64_t now)
 {
-    if (m_canLose && !queuePair.timeoutSet)
-    {
-        queuePair.timeoutSet = true;
-        queuePair.lastProgress = now;
-        AddTimer({now + GetParameters().retransmitTimeout, true, &queuePair});
-    }
     RateState& state = queuePair.GetRate();
     if (state.limited)
     {
@@ -211,13 +210,19 @@ void RoceNic::OnSent(QueuePair& queuePair, const RocePacket& packet, bool again,
     {
         queuePair.StartProbe(packet.sequence, now);
     }
-    if (again)
+    if (again && m_traced)
     {
-        queuePair.lastProgress = now; // a timeout counts from here
-        if (m_traced)
-        {
-            m_retransmissionTrace(ToTime(now), queuePair, packet.sequence);
-        }
+        m_retransmissionTrace(ToTime(now), queuePair, packet.sequence);
+    }
+}
+
+void RoceNic::SetTimeout(QueuePair& queuePair, bool isNew, int64_t now)
+{
+    queuePair.lastProgress = isNew ? now : queuePair.lastProgress;
+    if (!queuePair.timeoutSet)
+    {
+        queuePair.timeoutSet = true;
+        AddTimer({now + GetParameters().retransmitTimeout, true, &queuePair});
     }
 }
 
@@ -291,7 +296,7 @@ void RoceNic::OnTimer(int64_t now)
 void RoceNic::OnTimeout(QueuePair& queuePair, int64_t now)
 {
     queuePair.timeoutSet = false;
-    if (queuePair.GetOutstanding() == 0)
+    if (!queuePair.AwaitsAcknowledgement())
     {
         return;
     }

@@ -75,8 +75,6 @@ class RoceNic : public RoceDevice
     };
 
     void ReceiveData(RocePacket* packet, int64_t now);
-    /** Packets of a flow take different ways. */
-    void ReceiveAnyOrder(RocePacket* packet, int64_t now);
     void ReceiveAcknowledgement(RocePacket* packet, int64_t now);
     void ReceiveNotice(QueuePair& queuePair, int64_t now);
     /** @param cause the data packet that is answered */
@@ -90,7 +88,9 @@ class RoceNic : public RoceDevice
     void Pace(QueuePair& queuePair);
     /** Reconsider and wake. */
     void Resume(QueuePair& queuePair, int64_t now);
-    /** A packet of the queue pair starts: pacing, timers, probes, traces. */
+    /** A packet starts that asks for an acknowledgement. @param isNew time counts from here */
+    void SetTimeout(QueuePair& queuePair, bool isNew, int64_t now);
+    /** A packet of the queue pair starts: pacing, probes, traces. */
     void OnSent(QueuePair& queuePair, const RocePacket& packet, bool again, int64_t now);
     /** The congestion control has changed rate or window: applies them to what waits. */
     void OnControlled(QueuePair& queuePair, const Setting& before, int64_t now);
