@@ -2,7 +2,6 @@
 #ifndef ECHO_CASE_HARNESS_H
 #define ECHO_CASE_HARNESS_H
 
-#include "ns3/config.h"
 #include "ns3/echo-error.h"
 #include "ns3/echo-scenario-reader.h"
 #include "ns3/echo-scenario-runner.h"
@@ -72,7 +71,6 @@ struct CapturedRun : public RecordSink
 /** Runs a scenario given as text; relative paths start in the scenarios folder. */
 inline CapturedRun RunText(const std::string& yaml, ScenarioOverrides overrides = {})
 {
-    Config::Reset(); // attributes that an earlier scenario set
     CapturedRun result;
     // Records of every rank, unless the caller says otherwise.
     overrides.sets.insert(overrides.sets.begin(), "timeline.folding=off");

@@ -4,6 +4,9 @@
 
 #include "case-harness.h"
 
+#include "ns3/config.h"
+#include "ns3/uinteger.h"
+
 #include <malloc.h>
 
 #include <numeric>
@@ -40,6 +43,26 @@ uint64_t Retransmitted(const CapturedRun& run)
         run.flows.begin(), run.flows.end(), uint64_t{0}, [](uint64_t sum, const FlowRecord& flow) {
             return sum + flow.retransmitted;
         });
+}
+
+// What a scenario sets is gone with the next; what a program set before stays.
+TEST(Attributes, LastAsLongAsTheirScenario)
+{
+    const auto bufferBytes = [] {
+        TypeId::AttributeInformation attribute;
+        TypeId::LookupByName("ns3::echo::RoceSwitch")
+            .LookupAttributeByName("BufferBytes", &attribute);
+        return attribute.initialValue->SerializeToString(attribute.checker);
+    };
+    const std::string text = CaseCluster(2) + "echo: 1\nname: a\nfidelity: flow\nworkload: "
+                                              "{collectives: [{op: all-reduce, bytes: 1MiB}]}\n";
+    Config::SetDefault("ns3::echo::RoceSwitch::BufferBytes", UintegerValue(777777));
+    ASSERT_EQ(RunText("attributes: {'ns3::echo::RoceSwitch::BufferBytes': 500000}\n" + text).error,
+              "");
+    EXPECT_EQ(bufferBytes(), "500000");
+    ASSERT_EQ(RunText(text).error, "");
+    EXPECT_EQ(bufferBytes(), "777777");
+    Config::Reset();
 }
 
 // Each rank sends and receives 2 x 7/8 x 16 MiB; payload delivered does not count what is sent

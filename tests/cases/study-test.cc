@@ -45,6 +45,35 @@ const std::string STUDY = "echo_study: 1\n"
                           "      - {name: ecmp, set: [network.load_balancing=ecmp]}\n"
                           "      - {name: 'spray, all', set: [network.load_balancing=spray]}\n";
 
+// Two jobs on one uplink lose half of it each; on hosts of one leaf nothing.
+TEST(Study, ShowsWhatJobsLose)
+{
+    WriteFile("echo-study-jobs-base.yaml",
+              "echo: 1\nfidelity: flow\ncompare_alone: true\n" +
+                  CaseCluster(8,
+                              "{type: leaf-spine, hosts_per_leaf: 4, spines: 1, uplinks: 1, "
+                              "link_delay: 1us}") +
+                  "jobs:\n"
+                  "  - {name: a, placement: {hosts: [0, 4]}, workload: {collectives: [{op: "
+                  "send-recv, bytes: 64MiB, pairs: [[0, 1]]}]}}\n"
+                  "  - {name: b, placement: {hosts: [1, 5]}, workload: {collectives: [{op: "
+                  "send-recv, bytes: 64MiB, pairs: [[0, 1]]}]}}\n");
+    StudyCommand command;
+    command.file = WriteFile("echo-study-jobs.yaml",
+                             "echo_study: 1\nbase: echo-study-jobs-base.yaml\n"
+                             "rows:\n  - axis: b\n    values:\n"
+                             "      - {name: across, set: [seed=1]}\n"
+                             "      - {name: inside, set: ['jobs.1.placement.hosts=[5, 6]']}\n"
+                             "columns:\n  - axis: fidelity\n    values:\n"
+                             "      - {name: flow, set: [fidelity=flow]}\n");
+    const StudyGrid grid = command.RunAll();
+    EXPECT_THAT(FormatStudyTable(grid), HasSubstr("(a x 1.9"));
+    EXPECT_THAT(FormatStudyTable(grid), HasSubstr("(a x 1.000, b x 1.000) |"));
+    const std::string csv = FormatStudyCsv(grid);
+    EXPECT_THAT(csv, HasSubstr(",a_step_time_us,a_slowdown,b_step_time_us,b_slowdown\n"));
+    EXPECT_THAT(csv, HasSubstr(",1\n"));
+}
+
 TEST(Study, RunsEveryCombination)
 {
     WriteFile("echo-study-base.yaml",

@@ -44,7 +44,7 @@ fi
 # The page of a run shows its step time, in milliseconds for the runs of these tests.
 summary=$(dirname "$page")/summary.json
 if [ -e "$summary" ]; then
-    step=$(awk -F'[:,]' '/"step_time_us"/ { printf "%#.4g ms", $2 / 1000 }' "$summary")
+    step=$(awk -F'[:,]' '/"step_time_us"/ { printf "%#.4g ms", $2 / 1000; exit }' "$summary")
     set -- "$step" "$@"
 fi
 for text in "$@"; do

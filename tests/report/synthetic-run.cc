@@ -87,6 +87,7 @@ void Composer::Communicate(const std::vector<uint32_t>& members,
     c.kind = kind;
     c.group = group;
     c.groupName = std::string(ToString(group)) + std::to_string(members.front());
+    c.firstMember = RankId(members.front());
     c.ranks = static_cast<uint32_t>(members.size());
     const auto [lowest, highest] = std::minmax_element(members.begin(), members.end());
     c.hosts = *highest / m_shape.gpusPerHost - *lowest / m_shape.gpusPerHost + 1;
@@ -227,6 +228,7 @@ SyntheticRun::SyntheticRun(const SyntheticShape& shape)
     MakeTimeline(shape);
     MakeNetwork(shape);
     MakeRanks(shape);
+    MakeJobs(shape);
     MakeLinks();
     run.scenario = shape.scenario;
     run.fidelity = Fidelity::HYBRID;
@@ -264,6 +266,27 @@ void SyntheticRun::MakeTimeline(const SyntheticShape& shape)
     std::stable_sort(operators.begin(), operators.end(), byEnd);
     std::stable_sort(collectives.begin(), collectives.end(), byEnd);
     std::stable_sort(flows.begin(), flows.end(), byEnd);
+}
+
+/** Equal parts; the first took twice as long as alone, the others were not compared. */
+void SyntheticRun::MakeJobs(const SyntheticShape& shape)
+{
+    for (uint32_t i = 0; i < shape.jobs; ++i)
+    {
+        JobRecord job;
+        job.name = "job" + std::to_string(i);
+        job.firstRank = RankId(i * shape.ranks / shape.jobs);
+        job.ranks = (i + 1) * shape.ranks / shape.jobs - job.firstRank.Get();
+        job.hosts = 1;
+        job.stepTime = run.stepTime;
+        job.compute = job.stepTime / 2;
+        job.idle = job.stepTime - job.compute;
+        if (i == 0)
+        {
+            job.alone = job.stepTime / 2;
+        }
+        run.jobs.push_back(job);
+    }
 }
 
 void SyntheticRun::MakeRanks(const SyntheticShape& shape)

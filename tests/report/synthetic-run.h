@@ -20,6 +20,7 @@ struct SyntheticShape
     uint32_t microBatches{4};
     bool communication{true};
     uint32_t gpusPerHost{8};
+    uint32_t jobs{0}; //!< that the ranks are divided among; 0: one without a name
 };
 
 /**
@@ -46,6 +47,7 @@ struct SyntheticRun
   private:
     void MakeTimeline(const SyntheticShape& shape);
     void MakeRanks(const SyntheticShape& shape);
+    void MakeJobs(const SyntheticShape& shape);
     void MakeNetwork(const SyntheticShape& shape);
     void MakeLinks();
 };

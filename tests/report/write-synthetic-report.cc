@@ -63,6 +63,7 @@ int main(int argc, char* argv[])
     command.AddValue("layers", "layers of a stage", shape.layers);
     command.AddValue("microBatches", "micro-batches", shape.microBatches);
     command.AddValue("communication", "whether there is any", shape.communication);
+    command.AddValue("jobs", "jobs that share the ranks; 0: one", shape.jobs);
     command.AddValue("otherPages", "write made-up pages of other commands too", otherPages);
     command.Parse(argc, argv);
     try
@@ -72,6 +73,7 @@ int main(int argc, char* argv[])
         options.cluster = "made-up cluster";
         options.ranks = shape.ranks;
         options.network = run.network;
+        options.jobs = {run.run.jobs.begin(), run.run.jobs.end()};
         ReportWriter writer(out, options);
         run.Replay(writer);
         writer.Finish();

@@ -118,6 +118,7 @@ class ReportFilesTest : public testing::Test
         options.cluster = "made-up";
         options.ranks = run.run.ranks;
         options.network = run.network;
+        options.jobs = {run.run.jobs.begin(), run.run.jobs.end()};
         ReportWriter writer(directory.string(), options);
         run.Replay(writer);
         writer.Finish();
@@ -156,6 +157,39 @@ TEST_F(ReportFilesTest, EqualFromRunToRun)
     {
         const bool equal = TextOf(folder / "a" / "deep" / name) == TextOf(folder / "b" / name);
         EXPECT_EQ(equal, name != "run.json") << name;
+    }
+}
+
+TEST_F(ReportFilesTest, SayWhichJob)
+{
+    SyntheticShape shape = TwoHosts();
+    shape.jobs = 2;
+    Write(SyntheticRun(shape), folder);
+    const json jobs = json::parse(TextOf(folder / "summary.json"))["jobs"];
+    ASSERT_EQ(jobs.size(), 2u);
+    EXPECT_NEAR(jobs[0]["slowdown"].get<double>(), 2, 1e-6);
+    EXPECT_EQ(jobs[1]["first_rank"], 8);
+    EXPECT_FALSE(jobs[1].contains("slowdown"));
+    for (const auto& row : RowsOf(folder / "ranks.csv"))
+    {
+        const int rank = std::stoi(row.at("rank"));
+        EXPECT_EQ(row.at("job"), rank < 8 ? "job0" : "job1");
+        EXPECT_EQ(row.at("job_rank"), std::to_string(rank % 8));
+    }
+    for (const auto& row : RowsOf(folder / "collectives.csv"))
+    {
+        // The made-up groups are called after their first member.
+        const std::string& group = row.at("group");
+        const int first = std::stoi(group.substr(group.find_first_of("0123456789")));
+        EXPECT_EQ(row.at("job"), first < 8 ? "job0" : "job1");
+    }
+    EXPECT_THAT(TextOf(folder / "timeline.json"), HasSubstr("job1: rank 8"));
+    EXPECT_THAT(TextOf(folder / "columns.md"), HasSubstr("`alone_step_time_us`"));
+    Write(SyntheticRun(TwoHosts()), folder / "one");
+    for (const auto& name : {"summary.json", "ranks.csv", "collectives.csv", "columns.md"})
+    {
+        EXPECT_THAT(TextOf(folder / "one" / name), Not(HasSubstr("job_rank"))) << name;
+        EXPECT_THAT(TextOf(folder / "one" / name), Not(HasSubstr("job0"))) << name;
     }
 }
 

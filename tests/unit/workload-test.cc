@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "ns3/echo-error.h"
+#include "ns3/echo-job-merger.h"
 #include "ns3/echo-short-cycle.h"
 #include "ns3/echo-workload-builder.h"
 
@@ -48,6 +49,65 @@ std::vector<std::string> NamesInOrder(const ExecutionGraph& graph)
         names.push_back(graph.GetName(op));
     }
     return names;
+}
+
+/** @p ranks equal ranks that reduce once in one group; the last starts at 5 us. */
+WorkloadGraphPtr OneReduction(uint32_t ranks)
+{
+    ExecutionGraphBuilder program;
+    program.AddCollective(program.GetStream("main"), "AR", program.AddGroupSlot(), AllReduce(8));
+    const ExecutionGraphPtr sealed = program.Build();
+    WorkloadBuilder builder(ranks);
+    std::vector<RankId> all;
+    for (uint32_t i = 0; i < ranks; ++i)
+    {
+        all.emplace_back(i);
+    }
+    const CommGroupPtr group = builder.AddGroup(GroupKind::DATA, "dp0", all);
+    for (const RankId rank : all)
+    {
+        builder.SetProgram(rank, sealed, {group});
+    }
+    builder.SetStartTime(all.back(), MicroSeconds(5));
+    return builder.Build();
+}
+
+TEST(Jobs, AreOneWorkload)
+{
+    const WorkloadGraphPtr two = OneReduction(2);
+    const WorkloadGraphPtr three = OneReduction(3);
+    const WorkloadGraphPtr merged = MergeJobs({{"a", two, Time()}, {"b", three, MicroSeconds(7)}});
+    ASSERT_EQ(merged->GetRankCount(), 5u);
+    EXPECT_EQ(merged->GetProgram(RankId(4)), three->GetProgram(RankId(0)));
+    EXPECT_THAT(merged->GetDistinctPrograms(),
+                ElementsAre(two->GetProgram(RankId(0)), three->GetProgram(RankId(0))));
+    const CommGroup& group = *merged->GetGroup(RankId(3), 0);
+    EXPECT_EQ(group.GetName(), "b/dp0");
+    EXPECT_EQ(group.GetId(), GroupId(1));
+    EXPECT_THAT(group.GetRanks(), ElementsAre(RankId(2), RankId(3), RankId(4)));
+    EXPECT_EQ(merged->GetStartTime(RankId(1)), MicroSeconds(5));
+    EXPECT_EQ(merged->GetStartTime(RankId(2)), MicroSeconds(7));
+    EXPECT_EQ(merged->GetStartTime(RankId(4)), MicroSeconds(12));
+    ASSERT_EQ(merged->GetJobs().size(), 2u);
+    EXPECT_EQ(FindJob(merged->GetJobs(), RankId(1))->name, "a");
+    EXPECT_EQ(FindJob(merged->GetJobs(), RankId(2))->name, "b");
+    EXPECT_EQ(merged->GetJobs()[1].NumberOf(RankId(4)), 2u);
+    EXPECT_EQ(FindJob(two->GetJobs(), RankId(1)), nullptr);
+}
+
+TEST(Jobs, KeepTheirNumbersAlone)
+{
+    const WorkloadGraphPtr merged =
+        MergeJobs({{"a", OneReduction(2), Time()}, {"b", OneReduction(3), Time()}});
+    const WorkloadGraphPtr alone = KeepJob(*merged, 1);
+    ASSERT_EQ(alone->GetRankCount(), 5u);
+    EXPECT_THAT(alone->GetProgram(RankId(1))->GetOperators(), IsEmpty());
+    EXPECT_EQ(alone->GetProgram(RankId(2)), merged->GetProgram(RankId(2)));
+    EXPECT_EQ(alone->GetGroup(RankId(2), 0)->GetId(), GroupId(1));
+    EXPECT_EQ(alone->GetGroup(RankId(2), 0)->GetName(), "b/dp0");
+    EXPECT_EQ(alone->GetStartTime(RankId(4)), MicroSeconds(5));
+    EXPECT_EQ(alone->GetStartTime(RankId(1)), Time());
+    EXPECT_EQ(alone->GetJobs().size(), 2u);
 }
 
 TEST(ExecutionGraph, KeepsStreamsAndDependencies)

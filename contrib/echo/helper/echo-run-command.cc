@@ -72,7 +72,17 @@ int RunCommand::Run()
     ScenarioRunner runner(std::move(scenario));
     const PlacementPtr placement = runner.GetPlacement();
     const size_t gpus = placement->GetTopology()->GetDevices(DeviceRole::GPU).size();
-    if (placement->GetRankCount() < gpus)
+    const std::vector<JobSpan>& jobs = runner.GetScenario().workload->GetJobs();
+    for (const JobSpan& job : jobs)
+    {
+        std::cout << "Job " << job.name << ": " << placement->Describe(job.firstRank, job.ranks)
+                  << '\n';
+    }
+    if (!jobs.empty())
+    {
+        std::cout << '\n';
+    }
+    else if (placement->GetRankCount() < gpus)
     {
         std::cout << "Placement: " << placement->GetRankCount() << " ranks on " << gpus
                   << " GPUs: " << placement->Describe() << "\n\n";
@@ -81,6 +91,7 @@ int RunCommand::Run()
     ReportOptions options;
     options.cluster = runner.GetScenario().cluster.name;
     options.ranks = placement->GetRankCount();
+    options.jobs = jobs;
     options.network = MakeLayeredGraph(*placement->GetTopology());
     const OutputSettings& output = runner.GetScenario().output;
     options.timelineEvents = output.timelineEvents;

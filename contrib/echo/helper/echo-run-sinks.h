@@ -15,7 +15,7 @@ namespace ns3
 namespace echo
 {
 
-/** Adds up what the summary needs and passes everything on. */
+/** Adds up what the summary needs and passes everything on, or as much as is not thrown away. */
 class TotalsSink : public RecordSink
 {
   public:
@@ -24,72 +24,10 @@ class TotalsSink : public RecordSink
     {
     }
 
-    void OnBegin(const std::vector<SimulatedRank>& ranks) override
+    /** Passes no more on once @p isVain says that this pass will be thrown away. */
+    void StopWhen(std::function<bool()> isVain)
     {
-        m_next.OnBegin(ranks);
-    }
-
-    void OnOperator(const OperatorRecord& record) override
-    {
-        m_next.OnOperator(record);
-    }
-
-    void OnCollective(const CollectiveRecord& record) override
-    {
-        const uint64_t count = record.replicas;
-        collectives += count;
-        payloadBytes += count * record.payloadBytes;
-        contendedAnalytical +=
-            record.contended && record.fidelity == Fidelity::ANALYTICAL ? count : 0;
-        uncoupled += record.uncoupled ? count : 0;
-        extrapolated += record.extrapolated ? count : 0;
-        needsPayload += record.ranks > 1 && record.bytes > 0;
-        m_next.OnCollective(record);
-    }
-
-    void OnFlow(const FlowRecord& record) override
-    {
-        m_next.OnFlow(record);
-    }
-
-    void OnLink(const LinkRecord& record) override
-    {
-        wireBytes += m_topology.IsFabricLink(record.link) ? record.wireBytes : 0;
-        m_next.OnLink(record);
-    }
-
-    void OnRank(const RankRecord& record) override
-    {
-        RankRecord placed = record; // the timeline knows no hosts
-        placed.host = m_placement->GetHost(record.rank).Get();
-        m_next.OnRank(placed);
-    }
-
-    uint64_t collectives{0};
-    uint64_t payloadBytes{0};
-    uint64_t contendedAnalytical{0};
-    uint64_t uncoupled{0};
-    uint64_t extrapolated{0};
-    uint64_t needsPayload{0}; //!< instances that must move bytes
-    uint64_t wireBytes{0};    //!< over fabric links
-
-  private:
-    RecordSink& m_next;
-    PlacementPtr m_placement;
-    const Topology& m_topology;
-};
-
-/** Passes records on until the first contention: those of such a pass would be thrown away. */
-class UncontendedSink : public RecordSink
-{
-  public:
-    explicit UncontendedSink(RecordSink& next) : m_next(next)
-    {
-    }
-
-    void Watch(std::function<bool()> isContended)
-    {
-        m_isContended = std::move(isContended);
+        m_isVain = std::move(isVain);
     }
 
     void OnBegin(const std::vector<SimulatedRank>& ranks) override
@@ -104,6 +42,14 @@ class UncontendedSink : public RecordSink
 
     void OnCollective(const CollectiveRecord& record) override
     {
+        const uint64_t count = record.replicas;
+        collectives += count;
+        payloadBytes += count * record.payloadBytes;
+        contendedAnalytical +=
+            record.contended && record.fidelity == Fidelity::ANALYTICAL ? count : 0;
+        uncoupled += record.uncoupled ? count : 0;
+        extrapolated += record.extrapolated ? count : 0;
+        needsPayload += record.ranks > 1 && record.bytes > 0;
         Pass(&RecordSink::OnCollective, record);
     }
 
@@ -114,26 +60,39 @@ class UncontendedSink : public RecordSink
 
     void OnLink(const LinkRecord& record) override
     {
+        wireBytes += m_topology.IsFabricLink(record.link) ? record.wireBytes : 0;
         Pass(&RecordSink::OnLink, record);
     }
 
     void OnRank(const RankRecord& record) override
     {
-        Pass(&RecordSink::OnRank, record);
+        RankRecord placed = record; // the timeline knows no hosts
+        placed.host = m_placement->GetHost(record.rank).Get();
+        Pass(&RecordSink::OnRank, placed);
     }
+
+    uint64_t collectives{0};
+    uint64_t payloadBytes{0};
+    uint64_t contendedAnalytical{0};
+    uint64_t uncoupled{0};
+    uint64_t extrapolated{0};
+    uint64_t needsPayload{0}; //!< instances that must move bytes
+    uint64_t wireBytes{0};    //!< over fabric links
 
   private:
     template <typename Record>
     void Pass(void (RecordSink::*take)(const Record&), const Record& record)
     {
-        if (!m_isContended())
+        if (!m_isVain || !m_isVain())
         {
             (m_next.*take)(record);
         }
     }
 
     RecordSink& m_next;
-    std::function<bool()> m_isContended;
+    PlacementPtr m_placement;
+    const Topology& m_topology;
+    std::function<bool()> m_isVain; //!< empty: never
 };
 
 } // namespace echo

@@ -8,6 +8,7 @@
 #include "ns3/boolean.h"
 #include "ns3/echo-analytical-backend.h"
 #include "ns3/echo-error.h"
+#include "ns3/echo-job-merger.h"
 #include "ns3/echo-progress.h"
 #include "ns3/echo-sampled-policy.h"
 #include "ns3/echo-workload-health.h"
@@ -17,6 +18,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 namespace ns3
 {
@@ -111,7 +113,7 @@ void ScenarioRunner::WarnOfLoadBalancing()
 RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
                                   Ptr<FidelityPolicy> policy,
                                   RecordSink& sink,
-                                  const BackendHook& prepared,
+                                  const BackendTest& isVain,
                                   const BackendHook& finished)
 {
     SimulatorGuard guard;
@@ -124,9 +126,9 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
             ? helper.Create(fidelity, policy, &observed)
             : MakeMeasuredBackend(m_scenario, helper, m_placement, &observed);
 
-    if (prepared)
+    if (isVain)
     {
-        prepared(backend);
+        totals.StopWhen([&isVain, backend] { return isVain(backend); });
     }
     job->SetAttribute("Folding", BooleanValue(m_folds && m_scenario.folding != "off"));
     job->Prepare(m_scenario.workload, backend, m_compute, m_slowdown, &observed);
@@ -152,6 +154,7 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
     run.hosts = m_placement->GetUsedHostCount();
     run.simulatedRanks = job->GetSimulatedRankCount();
     run.stepTime = job->GetStepTime();
+    run.jobs = DescribeJobs(*job);
     job->ReportRanks(totals);
     backend->ReportLinks(totals, run.stepTime);
     if (totals.needsPayload > 0 && totals.payloadBytes == 0)
@@ -194,18 +197,13 @@ RunRecord ScenarioRunner::RunAnalytical(const SinkMaker& makeSink)
     }
     // Where communications meet, one of many alike may take longer than another.
     bool isContended = false;
-    UncontendedSink first(makeSink());
+    const auto isVain = [](Ptr<CollectiveBackend> backend) {
+        const auto analytical = DynamicCast<AnalyticalBackend>(backend);
+        return analytical && analytical->IsFoldedAndContended();
+    };
     const RunRecord run = RunOnce(
-        Fidelity::ANALYTICAL,
-        nullptr,
-        first,
-        [&first](Ptr<CollectiveBackend> backend) {
-            const auto analytical = DynamicCast<AnalyticalBackend>(backend);
-            first.Watch([analytical] { return analytical && analytical->IsFoldedAndContended(); });
-        },
-        [&isContended](Ptr<CollectiveBackend> backend) {
-            const auto analytical = DynamicCast<AnalyticalBackend>(backend);
-            isContended = analytical && analytical->IsFoldedAndContended();
+        Fidelity::ANALYTICAL, nullptr, makeSink(), isVain, [&](Ptr<CollectiveBackend> backend) {
+            isContended = isVain(backend);
         });
     if (!isContended)
     {
@@ -237,20 +235,17 @@ RunRecord ScenarioRunner::RunWithContentionPolicy(const SinkMaker& makeSink)
     std::set<InstanceKey> contended;
     Fidelity contendedFidelity = Fidelity::PACKET;
     uint64_t packetHops = 0;
-    const auto simulate = [&](RecordSink& sink, const BackendHook& prepared) {
+    const auto simulate = [&](RecordSink& sink, const BackendTest& isVain) {
         Ptr<ContentionPolicy> policy = CreateObject<ContentionPolicy>();
         policy->SetContended(contended, contendedFidelity);
-        return RunOnce(
-            Fidelity::HYBRID, policy, sink, prepared, [&](Ptr<CollectiveBackend> backend) {
-                const auto hybrid = DynamicCast<HybridBackend>(backend);
-                contended.insert(hybrid->GetContended().begin(), hybrid->GetContended().end());
-                packetHops = hybrid->GetContendedPacketHops(m_scenario.network.mtuBytes);
-            });
+        return RunOnce(Fidelity::HYBRID, policy, sink, isVain, [&](Ptr<CollectiveBackend> backend) {
+            const auto hybrid = DynamicCast<HybridBackend>(backend);
+            contended.insert(hybrid->GetContended().begin(), hybrid->GetContended().end());
+            packetHops = hybrid->GetContendedPacketHops(m_scenario.network.mtuBytes);
+        });
     };
-    UncontendedSink first(makeSink());
-    RunRecord run = simulate(first, [&](Ptr<CollectiveBackend> backend) {
-        const auto hybrid = DynamicCast<HybridBackend>(backend);
-        first.Watch([hybrid] { return !hybrid->GetContended().empty(); });
+    RunRecord run = simulate(makeSink(), [](Ptr<CollectiveBackend> backend) {
+        return !DynamicCast<HybridBackend>(backend)->GetContended().empty();
     });
     if (contended.empty())
     {
@@ -269,7 +264,45 @@ RunRecord ScenarioRunner::RunWithContentionPolicy(const SinkMaker& makeSink)
     return run;
 }
 
+std::vector<JobRecord> ScenarioRunner::DescribeJobs(const TrainingJob& job) const
+{
+    std::vector<JobRecord> records = job.GetJobs();
+    for (JobRecord& record : records)
+    {
+        std::set<HostId> hosts;
+        for (uint32_t i = 0; i < record.ranks; ++i)
+        {
+            hosts.insert(m_placement->GetHost(RankId(record.firstRank.Get() + i)));
+        }
+        record.hosts = static_cast<uint32_t>(hosts.size());
+    }
+    return records;
+}
+
+void ScenarioRunner::CompareAlone(std::vector<JobRecord>& jobs) const
+{
+    RecordSink ignore;
+    for (size_t i = 0; i < jobs.size(); ++i)
+    {
+        Scenario alone = m_scenario;
+        alone.workload = KeepJob(*m_scenario.workload, i);
+        alone.comparesAlone = false;
+        ScenarioRunner runner(std::move(alone));
+        jobs[i].alone = runner.Run([&]() -> RecordSink& { return ignore; }).jobs[i].stepTime;
+    }
+}
+
 RunRecord ScenarioRunner::Run(const SinkMaker& makeSink)
+{
+    RunRecord run = SimulateOrExplain(makeSink);
+    if (m_scenario.comparesAlone)
+    {
+        CompareAlone(run.jobs);
+    }
+    return run;
+}
+
+RunRecord ScenarioRunner::SimulateOrExplain(const SinkMaker& makeSink)
 {
     try
     {

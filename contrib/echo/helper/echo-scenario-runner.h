@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace ns3
 {
@@ -19,8 +20,8 @@ namespace echo
 {
 
 /**
- * Runs a scenario: assembles topology, placement, back end and job, simulates one step and
- * reports. Hybrid fidelity with the contention policy simulates more than once (see
+ * Runs a scenario: assembles topology, placement, back end and job, simulates one step (of each of
+ * its jobs) and reports. Hybrid fidelity with the contention policy simulates more than once (see
  * doc/formats/scenario.md); each pass asks for a fresh sink, and only the last one's records count.
  */
 class ScenarioRunner
@@ -50,13 +51,22 @@ class ScenarioRunner
 
   private:
     using BackendHook = std::function<void(Ptr<CollectiveBackend>)>;
+    using BackendTest = std::function<bool(Ptr<CollectiveBackend>)>;
 
-    /** One simulation from time zero to its end. */
+    /**
+     * One simulation from time zero to its end.
+     * @param isVain whether its records will be thrown away; may be empty
+     * @param finished may be empty
+     */
     RunRecord RunOnce(Fidelity fidelity,
                       Ptr<FidelityPolicy> policy,
                       RecordSink& sink,
-                      const BackendHook& prepared,
+                      const BackendTest& isVain,
                       const BackendHook& finished);
+    /** How and how long each of several jobs ran. */
+    std::vector<JobRecord> DescribeJobs(const TrainingJob& job) const;
+    /** Simulates each of several jobs without the others. */
+    void CompareAlone(std::vector<JobRecord>& jobs) const;
     void WarnOfLoadBalancing();
     /** Folded where that changes nothing. */
     RunRecord RunAnalytical(const SinkMaker& makeSink);
@@ -64,6 +74,8 @@ class ScenarioRunner
     Fidelity ChooseContendedFidelity(uint64_t packetHops);
     /** All simulations that the fidelity needs. */
     RunRecord Simulate(const SinkMaker& makeSink);
+    /** The same, once more without folding where it stalls, for a better message. */
+    RunRecord SimulateOrExplain(const SinkMaker& makeSink);
 
     Scenario m_scenario;                 //!< as read
     PlacementPtr m_placement;            //!< ranks on GPUs

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-scenario-setup.h"
 
+#include "ns3/abort.h"
 #include "ns3/double.h"
 #include "ns3/echo-compute-profile-reader.h"
 #include "ns3/echo-constant-slowdown.h"
@@ -30,12 +31,7 @@ PlacementPtr MakeScenarioPlacement(const Scenario& scenario)
     const TopologyPtr topology = scenario.cluster.topology;
     if (!scenario.placementGpus.empty())
     {
-        if (scenario.placementGpus.size() != ranks)
-        {
-            throw InputError({scenario.file, 0, "placement.gpus"},
-                             std::to_string(scenario.placementGpus.size()) + " GPUs",
-                             std::to_string(ranks) + ", one for each rank of the workload");
-        }
+        NS_ABORT_MSG_IF(scenario.placementGpus.size() != ranks, "a GPU for each rank");
         return std::make_shared<const Placement>(topology, scenario.placementGpus);
     }
     return std::make_shared<const Placement>(scenario.placementOrder == "round-robin"
@@ -76,13 +72,8 @@ namespace
 /** Without a compute profile every kernel must bring its time. */
 void RefuseUntimedKernels(const Scenario& scenario)
 {
-    for (uint32_t rank = 0; rank < scenario.workload->GetRankCount(); ++rank)
+    for (const ExecutionGraphPtr& program : scenario.workload->GetDistinctPrograms())
     {
-        const ExecutionGraphPtr& program = scenario.workload->GetProgram(RankId(rank));
-        if (rank > 0 && program == scenario.workload->GetProgram(RankId(rank - 1)))
-        {
-            continue;
-        }
         for (const auto& op : program->GetOperators())
         {
             if (op.duration.IsZero() && (op.flops > 0 || op.memoryBytes > 0))

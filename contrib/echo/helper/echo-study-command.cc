@@ -3,7 +3,6 @@
 
 #include "echo-scenario-runner.h"
 
-#include "ns3/config.h"
 #include "ns3/echo-output-folder.h"
 #include "ns3/echo-scenario-reader.h"
 #include "ns3/echo-study-reader.h"
@@ -62,7 +61,6 @@ std::vector<std::string> NamesOf(const std::vector<StudyAxis>& axes)
 
 RunRecord RunOne(const std::string& base, const std::vector<std::string>& sets)
 {
-    Config::Reset(); // attributes that the run before this one has set
     ScenarioOverrides overrides;
     overrides.sets = sets;
     ScenarioRunner runner(ReadScenario(base, overrides));

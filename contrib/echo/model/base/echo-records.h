@@ -4,11 +4,13 @@
 
 #include "echo-enums.h"
 #include "echo-ids.h"
+#include "echo-job-span.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/nstime.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +53,7 @@ struct CollectiveRecord
     CollectiveKind kind{CollectiveKind::ALL_REDUCE};
     GroupKind group{GroupKind::OTHER};
     std::string groupName;
+    RankId firstMember; //!< of the group, in its order (send/recv: the sender)
     uint32_t ranks{0};
     uint32_t hosts{0};
     uint64_t bytes{0};
@@ -117,11 +120,24 @@ struct RankRecord
     Time compute;              //!< some kernel or copy runs
     Time exposedCommunication; //!< no compute, some communication transfers
     Time waiting;              //!< neither, but joined a communication that others have not
-    Time idle;                 //!< none of the above
-    Time communication;        //!< some communication transfers, overlapped or not
-    Time slowdown;             //!< extra compute time due to overlap
-    Time firstStart;           //!< of its operators
-    Time lastEnd;              //!< of its operators
+    Time idle;          //!< none of the above; with several jobs also before and after its own
+    Time communication; //!< some communication transfers, overlapped or not
+    Time slowdown;      //!< extra compute time due to overlap
+    Time firstStart;    //!< of its operators
+    Time lastEnd;       //!< of its operators
+};
+
+/** Where one of several jobs stood in a run; its parts are means over its ranks. */
+struct JobRecord : JobSpan
+{
+    uint32_t hosts{0};
+    Time start;                //!< of its first operator
+    Time stepTime;             //!< latest end less earliest start over its ranks
+    Time compute;              //!< as in RankRecord
+    Time exposedCommunication; //!< as in RankRecord
+    Time waiting;              //!< as in RankRecord
+    Time idle;                 //!< none of these within its own step time
+    std::optional<Time> alone; //!< step time without the other jobs, if that was simulated
 };
 
 /** What one run was and cost; from `wallSeconds` on not deterministic, for run.json only. */
@@ -132,10 +148,11 @@ struct RunRecord
     uint64_t seed{1};
     uint32_t ranks{0};
     uint32_t hosts{0};
-    Time stepTime; //!< latest end less earliest start over all ranks
+    Time stepTime; //!< latest end less earliest start over all ranks, of all jobs
     std::string congestionControl;
     std::string profile; //!< of estimates; "derived": of link rates; empty: nothing estimated
     std::vector<std::string> warnings;
+    std::vector<JobRecord> jobs; //!< by first rank; empty: all ranks are one job
     uint64_t packets{0};
     uint64_t packetHops{0};
     uint64_t drops{0};

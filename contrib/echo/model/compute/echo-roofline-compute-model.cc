@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 namespace ns3
 {
@@ -118,15 +117,9 @@ std::string RooflineComputeModel::DescribeExtrapolation(const WorkloadGraph& wor
     const double longest = m_efficiency.gemm.back().ideal.GetSeconds() * 3.16;
     uint64_t products = 0;
     uint64_t outside = 0;
-    std::set<const ExecutionGraph*> seen;
-    for (uint32_t rank = 0; rank < workload.GetRankCount(); ++rank)
+    for (const ExecutionGraphPtr& program : workload.GetDistinctPrograms())
     {
-        const ExecutionGraph& program = *workload.GetProgram(RankId(rank));
-        if (!seen.insert(&program).second)
-        {
-            continue;
-        }
-        for (const Operator& op : program.GetOperators())
+        for (const Operator& op : program->GetOperators())
         {
             const auto peak = m_gpu.peakFlops.find(op.precision);
             if ((op.kernel != KernelKind::GEMM && op.kernel != KernelKind::GROUPED_GEMM) ||
@@ -183,15 +176,9 @@ Time RooflineComputeModel::GetDuration(const Operator& op, RankId) const
 
 void RooflineComputeModel::Check(const WorkloadGraph& workload) const
 {
-    std::set<const ExecutionGraph*> seen;
-    for (uint32_t rank = 0; rank < workload.GetRankCount(); ++rank)
+    for (const ExecutionGraphPtr& program : workload.GetDistinctPrograms())
     {
-        const ExecutionGraph& program = *workload.GetProgram(RankId(rank));
-        if (!seen.insert(&program).second)
-        {
-            continue;
-        }
-        for (const Operator& op : program.GetOperators())
+        for (const Operator& op : program->GetOperators())
         {
             if ((op.type != OperatorType::COMPUTE && op.type != OperatorType::COPY) ||
                 !op.duration.IsZero())
@@ -201,13 +188,13 @@ void RooflineComputeModel::Check(const WorkloadGraph& workload) const
             const double seconds = GetSeconds(op);
             if (seconds < 0)
             {
-                throw UnsupportedError("operator '" + program.GetName(op) + "' multiplies in " +
+                throw UnsupportedError("operator '" + program->GetName(op) + "' multiplies in " +
                                        ToString(op.precision) + ", but gpu " + m_gpu.name +
                                        " has no peak_tflops." + ToString(op.precision));
             }
             if (seconds > LONGEST || seconds * m_scale > LONGEST)
             {
-                throw UnsupportedError("operator '" + program.GetName(op) +
+                throw UnsupportedError("operator '" + program->GetName(op) +
                                        "' would take longer than 1000000 s on gpu " + m_gpu.name);
             }
         }

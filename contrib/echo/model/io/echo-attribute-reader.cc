@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 
 namespace ns3
@@ -104,6 +105,13 @@ void SetAttributeFrom(ObjectBase& object,
     }
 }
 
+/** @return what attributes had before SetAttributeDefault, by full name */
+std::map<std::string, Ptr<const AttributeValue>>& GetReplacedDefaults()
+{
+    static std::map<std::string, Ptr<const AttributeValue>> replaced;
+    return replaced;
+}
+
 } // namespace
 
 std::string KeyOfAttribute(const std::string& attribute)
@@ -159,6 +167,16 @@ void SetAttributeDefault(const std::string& name, const YamlNode& node)
     {
         node.Fail("'" + node.AsString() + "'", DescribeRange(*attribute.checker));
     }
+    GetReplacedDefaults().emplace(name, attribute.initialValue->Copy());
+}
+
+void RestoreAttributeDefaults()
+{
+    for (const auto& [name, value] : GetReplacedDefaults())
+    {
+        Config::SetDefault(name, *value);
+    }
+    GetReplacedDefaults().clear();
 }
 
 TypeId FindPolicy(const YamlNode& name, TypeId parent, const std::string& suffix)

@@ -46,6 +46,9 @@ AttributePlaces SetAttributesFrom(ObjectBase& object,
  */
 void SetAttributeDefault(const std::string& name, const YamlNode& node);
 
+/** Undoes all that SetAttributeDefault did; what others set as defaults stays. */
+void RestoreAttributeDefaults();
+
 /**
  * Finds a policy by the name that users write.
  * @param name a scalar: a policy as LookupPolicy takes it

@@ -5,16 +5,10 @@
 #include "echo-cluster-reader.h"
 #include "echo-fabric-settings-reader.h"
 #include "echo-foreign-topology.h"
-#include "echo-generator-reader.h"
-#include "echo-graph-reader.h"
-#include "echo-import-reader.h"
+#include "echo-job-reader.h"
 #include "echo-scenario-settings-reader.h"
-#include "echo-workload-reader.h"
 
-#include "ns3/echo-pipeline-composer.h"
 #include "ns3/echo-policy.h"
-#include "ns3/echo-stage-parameters.h"
-#include "ns3/echo-transformer-generator.h"
 #include "ns3/echo-units.h"
 
 #include <algorithm>
@@ -33,25 +27,6 @@ namespace
 
 const int64_t MAX_COUNT = std::numeric_limits<int32_t>::max();
 
-void ReadPlacement(const YamlNode& node, Scenario& scenario)
-{
-    scenario.placementOrder =
-        OneOf(node, "order", scenario.placementOrder, {"linear", "round-robin"});
-    if (node.Has("gpus"))
-    {
-        for (const auto& entry : node.Get("gpus").GetEntries())
-        {
-            const DeviceId gpu = scenario.cluster.topology->FindDevice(entry.AsString());
-            if (!gpu.IsValid() || scenario.cluster.topology->GetDevice(gpu).role != DeviceRole::GPU)
-            {
-                entry.Fail("'" + entry.AsString() + "'", "the name of a GPU such as host0/gpu0");
-            }
-            scenario.placementGpus.push_back(gpu);
-        }
-    }
-    node.RefuseUnknownKeys();
-}
-
 /** Cluster: a file name (relative to the scenario) or a map. */
 Cluster ReadClusterKey(const YamlNode& root, uint32_t hosts)
 {
@@ -61,79 +36,6 @@ Cluster ReadClusterKey(const YamlNode& root, uint32_t hosts)
         return ReadCluster(LoadCluster(root.ResolvePath(node.AsString())), hosts);
     }
     return ReadCluster(node, hosts);
-}
-
-/**
- * @return ranks of a job whose file does not say: a generated plan that names its data parallelism
- *         has as many as its degrees multiply to, all else uses every GPU
- */
-int64_t DefaultRanks(const YamlNode& root, int64_t gpus)
-{
-    const YamlNode workload = root.Get("workload");
-    if (!workload.Has("generate") || !workload.Get("generate").Has("parallel"))
-    {
-        return gpus;
-    }
-    const YamlNode parallel = workload.Get("generate").Get("parallel");
-    if (!parallel.Has("dp"))
-    {
-        return gpus;
-    }
-    int64_t ranks = 1;
-    for (const char* degree : {"tp", "cp", "dp", "pp"})
-    {
-        ranks *= parallel.GetInteger(degree, 1, 1, MAX_COUNT);
-        ranks = std::min(ranks, MAX_COUNT);
-    }
-    return ranks;
-}
-
-void ReadWorkloadKey(const YamlNode& root, uint32_t ranks, Scenario& scenario)
-{
-    const YamlNode node = root.Get("workload");
-    node.RequireMap();
-    if (node.Has("import") || node.Has("graph"))
-    {
-        // Their files say how many ranks there are.
-        if (node.Has("import"))
-        {
-            ReadImport(node.Get("import"), ranks, scenario);
-        }
-        else
-        {
-            scenario.workload = ReadExecutionGraphs(node.ResolvePath(node.Get("graph").AsString()));
-            if (node.Has("compose"))
-            {
-                const YamlNode compose = node.Get("compose");
-                const Ptr<PipelineSchedule> schedule = ReadPipelineSchedule(compose);
-                const auto microBatches =
-                    static_cast<uint32_t>(compose.Get("micro_batches").AsInteger(1, MAX_COUNT));
-                compose.RefuseUnknownKeys();
-                scenario.workload = ComposePipeline(*scenario.workload, *schedule, microBatches);
-            }
-        }
-        node.RefuseUnknownKeys();
-        if (root.Has("ranks") && ranks != scenario.workload->GetRankCount())
-        {
-            root.Get("ranks").Fail("'" + root.Get("ranks").AsString() + "'",
-                                   std::to_string(scenario.workload->GetRankCount()) +
-                                       ", as the files have");
-        }
-    }
-    else if (node.Has("generate"))
-    {
-        const TrainingPlan plan = ReadTrainingPlan(node.Get("generate"), ranks);
-        scenario.workload = GenerateTransformer(plan, ranks);
-        if (const std::string warning = CheckMemory(plan, scenario.cluster.gpu); !warning.empty())
-        {
-            scenario.warnings.push_back(warning);
-        }
-        node.RefuseUnknownKeys();
-    }
-    else
-    {
-        scenario.workload = ReadWorkload(node, ranks);
-    }
 }
 
 void ReadModels(const YamlNode& root, Scenario& scenario)
@@ -196,6 +98,7 @@ void CheckName(const YamlNode& root, const std::string& name)
 /** Before anything is made, so that they hold for builders of the cluster too. */
 void SetAttributeDefaults(const YamlNode& root)
 {
+    RestoreAttributeDefaults(); // those that a scenario before this one set
     if (!root.Has("attributes"))
     {
         return;
@@ -281,18 +184,6 @@ Scenario ReadScenario(YamlNode root, const ScenarioOverrides& overrides)
     scenario.fidelity = ParseKey(root, "fidelity", scenario.fidelity, ParseFidelity);
     const auto hosts = static_cast<uint32_t>(root.GetInteger("hosts", 0, 1, MAX_COUNT));
     scenario.cluster = ReadClusterKey(root, hosts);
-    if (root.Has("placement"))
-    {
-        ReadPlacement(root.Get("placement"), scenario);
-    }
-    const size_t gpus = scenario.cluster.topology->GetDevices(DeviceRole::GPU).size();
-    const uint32_t ranks = static_cast<uint32_t>(root.GetInteger(
-        "ranks",
-        DefaultRanks(root,
-                     static_cast<int64_t>(
-                         scenario.placementGpus.empty() ? gpus : scenario.placementGpus.size())),
-        1,
-        MAX_COUNT));
     ReadModels(root, scenario);
     if (root.Has("collective"))
     {
@@ -317,7 +208,14 @@ Scenario ReadScenario(YamlNode root, const ScenarioOverrides& overrides)
     {
         scenario.output = ReadOutput(root.Get("output"));
     }
-    ReadWorkloadKey(root, ranks, scenario);
+    if (root.Has("jobs"))
+    {
+        ReadJobs(root, scenario);
+    }
+    else
+    {
+        ReadJob(root, scenario);
+    }
     root.RefuseUnknownKeys();
     if (!scenario.measuredTransfers.empty() && scenario.fidelity != Fidelity::ANALYTICAL)
     {

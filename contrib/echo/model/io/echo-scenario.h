@@ -96,7 +96,8 @@ struct Scenario
     Cluster cluster;
     std::string placementOrder{"linear"}; //!< "linear" or "round-robin"
     std::vector<DeviceId> placementGpus;  //!< GPU of each rank, if listed
-    WorkloadGraphPtr workload;
+    WorkloadGraphPtr workload;            //!< of one job or several
+    bool comparesAlone{false};         //!< several jobs: each is simulated without the others too
     std::vector<std::string> warnings; //!< what looks wrong but can run, a sentence each
     std::string workloadReport;        //!< health report of an imported workload, else empty
     /// The step as measured: as the scenario says (`measured`), else, imported, as recorded, latest

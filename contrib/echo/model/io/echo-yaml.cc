@@ -391,16 +391,31 @@ void YamlNode::Set(const std::string& path, const std::string& value)
     {
         throw InputError({"--set", 0, ""}, "'" + path + "'", "path.to.key=value");
     }
+    const auto child = [&](const std::string& part) {
+        if (!at.IsSequence())
+        {
+            return at[part];
+        }
+        const bool isNumber = part.find_first_not_of("0123456789") == std::string::npos;
+        const size_t number = isNumber && part.size() < 9 ? std::stoul(part) : at.size();
+        if (number >= at.size())
+        {
+            throw InputError({"--set", 0, path},
+                             "no entry '" + part + "' in a list of " + std::to_string(at.size()),
+                             "a number from 0 on");
+        }
+        return at[number];
+    };
     for (size_t i = 0; i + 1 < parts.size(); ++i)
     {
-        YAML::Node next = at[parts[i]];
-        if (next.IsDefined() && !next.IsNull() && !next.IsMap())
+        YAML::Node next = child(parts[i]);
+        if (next.IsDefined() && !next.IsNull() && !next.IsMap() && !next.IsSequence())
         {
             throw InputError({"--set", 0, path}, "no map at '" + parts[i] + "'", "one");
         }
         at.reset(next);
     }
-    at[parts.back()] = parsed;
+    child(parts.back()) = parsed;
     m_source->sets.push_back(path);
 }
 

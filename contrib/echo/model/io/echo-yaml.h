@@ -90,7 +90,8 @@ class YamlNode
 
     /** Throws an InputError at this node. */
     [[noreturn]] void Fail(const std::string& found, const std::string& expected) const;
-    /** Sets "a.b.c" (making maps on the way) to a YAML value; for --set. */
+    /** Sets "a.b.c" (making maps on the way; "a.0.c": in a list's first entry) to a YAML value; for
+     * --set. */
     void Set(const std::string& path, const std::string& value);
     /** @return @p path as seen from this node's file (relative paths start there) */
     std::string ResolvePath(const std::string& path) const;

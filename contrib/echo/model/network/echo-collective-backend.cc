@@ -325,7 +325,9 @@ void CollectiveBackend::Finish(const InstancePtr& instance)
         const auto first = std::find(flags.begin(), flags.end(), isContended) - flags.begin();
         record.contended = isContended;
         record.replicas = isContended ? contended : all - contended;
-        record.groupName = (*instance->replicas)[static_cast<size_t>(first)]->group->GetName();
+        const CommGroup& group = *(*instance->replicas)[static_cast<size_t>(first)]->group;
+        record.groupName = group.GetName();
+        record.firstMember = group.GetRank(0);
         Record(*instance);
     }
 }

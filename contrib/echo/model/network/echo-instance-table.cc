@@ -213,6 +213,7 @@ InstanceTable::InstancePtr InstanceTable::NewInstance(const InstancePlace& place
     record.kind = spec.kind;
     record.group = place.layout->group->GetKind();
     record.groupName = place.layout->group->GetName();
+    record.firstMember = place.layout->group->GetRank(0);
     record.ranks = place.layout->GetRanks();
     record.hosts = place.layout->GetHosts();
     record.firstJoin = Simulator::Now();

@@ -145,17 +145,18 @@ void ChromeTraceSink::WriteOrder(RankId rank, uint32_t thread, const char* what,
     m_json.Key("args").BeginObject().Member("sort_index", order).EndObject().EndObject();
 }
 
-void ChromeTraceSink::OnRun(const RunRecord&)
+void ChromeTraceSink::OnRun(const RunRecord& record)
 {
     for (const auto& [rank, threads] : m_threads)
     {
+        const JobRecord* job = FindJob(record.jobs, rank);
         const auto host = m_hosts.find(rank);
         const auto replicas = m_replicas.find(rank);
         WriteMetadata(
             rank,
             0,
             "process_name",
-            "rank " + std::to_string(rank.Get()) +
+            (job ? job->name + ": " : "") + "rank " + std::to_string(rank.Get()) +
                 (host == m_hosts.end() ? "" : " (host " + std::to_string(host->second) + ")") +
                 (replicas == m_replicas.end()
                      ? ""

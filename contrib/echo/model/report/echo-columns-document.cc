@@ -2,6 +2,7 @@
 #include "echo-columns-document.h"
 
 #include "echo-collective-table.h"
+#include "echo-job-tables.h"
 #include "echo-report-tables.h"
 #include "echo-summary-fields.h"
 #include "echo-validation-report.h"
@@ -43,28 +44,46 @@ one group kind. Of equal ranks that were folded, one. Of large jobs, as many ran
 | `args.for` | text | waiting: the operator that waits |
 )";
 
+/** Where a run holds several jobs. */
+const char* const JOBS = R"(
+Each entry of `jobs` has:
+
+)";
+
+const char* const JOB_COLUMNS = R"(
+With several jobs the rows begin with:
+
+)";
+
 } // namespace
 
-std::string MakeColumnsDocument(const std::vector<std::string>& notes)
+std::string MakeColumnsDocument(const RunSummary& summary)
 {
     std::string text = INTRODUCTION;
-    for (const auto& note : notes)
+    for (const auto& note : summary.notes)
     {
         text += "\nOf this run: " + note + ".\n";
     }
-    return text + "\n## summary.json\n\n" + DescribeFields(GetSummaryFields()) +
-           "\n## run.json\n\nDiffers from run to run.\n\n" + DescribeFields(GetRunFields()) +
+    const bool hasJobs = !summary.run.jobs.empty();
+    const auto ofJobs = [&](const char* begin, const std::string& table) {
+        return hasJobs ? begin + table : "";
+    };
+    return text + "\n## summary.json\n\n" + DescribeFields(GetSummaryFields(), summary) +
+           ofJobs(JOBS, DescribeJobKeys()) + "\n## run.json\n\nDiffers from run to run.\n\n" +
+           DescribeFields(GetRunFields(), summary) +
            "\n## collectives.csv\n\nA row for each instance of a collective and each pair of send "
            "and receive, in order of end. Where equal ranks were folded, a row stands for as many "
            "instances as `replicas` says. At most `output.rows` rows of the scenario, those that "
            "end first.\n\n" +
            DescribeColumns(GetCollectiveColumns()) +
+           ofJobs(JOB_COLUMNS, DescribeColumns(GetCollectiveJobColumns())) +
            "\n## flows.csv\n\nA row for each message, in order of end; flow and packet fidelity "
            "only. At most `output.rows` rows.\n\n" +
            DescribeColumns(GetFlowColumns()) +
            "\n## links.csv\n\nA row for each direction of each link that carried bytes.\n\n" +
            DescribeColumns(GetLinkColumns()) + "\n## ranks.csv\n\nA row for each rank.\n\n" +
-           DescribeColumns(GetRankColumns()) + TIMELINE +
+           DescribeColumns(GetRankColumns()) +
+           ofJobs(JOB_COLUMNS, DescribeColumns(GetRankJobColumns())) + TIMELINE +
            "\n## validation.csv\n\nA row for each distinct communication of a scenario; written by "
            "validate.\n\n" +
            DescribeColumns(GetValidationColumns()) +

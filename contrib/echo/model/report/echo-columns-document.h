@@ -2,8 +2,9 @@
 #ifndef ECHO_COLUMNS_DOCUMENT_H
 #define ECHO_COLUMNS_DOCUMENT_H
 
+#include "echo-run-summary.h"
+
 #include <string>
-#include <vector>
 
 namespace ns3
 {
@@ -12,9 +13,9 @@ namespace echo
 
 /**
  * @return the text of columns.md: every column and key of every file that a run writes
- * @param notes what the run folded and left out, a sentence each
+ * @param summary of the run, whose notes it says too
  */
-std::string MakeColumnsDocument(const std::vector<std::string>& notes = {});
+std::string MakeColumnsDocument(const RunSummary& summary = {});
 
 } // namespace echo
 } // namespace ns3

@@ -11,15 +11,36 @@ namespace ns3
 namespace echo
 {
 
-CsvSink::CsvSink(OutputFolder& folder, std::vector<std::string> deviceNames, uint64_t mostRows)
+namespace
+{
+
+/** @return a line that another is to be joined to */
+std::string Begin(std::string line)
+{
+    line.back() = ',';
+    return line;
+}
+
+} // namespace
+
+CsvSink::CsvSink(OutputFolder& folder,
+                 std::vector<std::string> deviceNames,
+                 uint64_t mostRows,
+                 std::vector<JobSpan> jobs)
     : m_folder(folder),
       m_collectives(folder.Create("collectives.csv")),
       m_flows(folder.Create("flows.csv")),
       m_linksFile(folder.Create("links.csv")),
       m_ranks(folder.Create("ranks.csv")),
       m_deviceNames(std::move(deviceNames)),
+      m_jobs(std::move(jobs)),
       m_mostRows(mostRows)
 {
+    if (!m_jobs.empty())
+    {
+        m_collectives.Write(Begin(CsvHeader(GetCollectiveJobColumns())));
+        m_ranks.Write(Begin(CsvHeader(GetRankJobColumns())));
+    }
     m_collectives.Write(CsvHeader(GetCollectiveColumns()));
     m_flows.Write(CsvHeader(GetFlowColumns()));
     m_linksFile.Write(CsvHeader(GetLinkColumns()));
@@ -35,11 +56,18 @@ std::string CsvSink::NameOf(DeviceId device) const
     return device.IsValid() ? std::to_string(device.Get()) : "";
 }
 
+std::string CsvSink::JobFields(const ReportColumns<JobRow>& columns, RankId rank) const
+{
+    const JobSpan* job = FindJob(m_jobs, rank);
+    return job ? Begin(CsvLine(columns, JobRow{*job, rank})) : "";
+}
+
 void CsvSink::OnCollective(const CollectiveRecord& record)
 {
     if (m_collectiveCount++ < m_mostRows)
     {
-        m_collectives.Write(CsvLine(GetCollectiveColumns(), record));
+        m_collectives.Write(JobFields(GetCollectiveJobColumns(), record.firstMember) +
+                            CsvLine(GetCollectiveColumns(), record));
     }
 }
 
@@ -75,7 +103,7 @@ void CsvSink::OnLink(const LinkRecord& record)
 
 void CsvSink::OnRank(const RankRecord& record)
 {
-    m_ranks.Write(CsvLine(GetRankColumns(), record));
+    m_ranks.Write(JobFields(GetRankJobColumns(), record.rank) + CsvLine(GetRankColumns(), record));
 }
 
 void CsvSink::OnRun(const RunRecord& record)

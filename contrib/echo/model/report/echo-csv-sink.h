@@ -2,6 +2,7 @@
 #ifndef ECHO_CSV_SINK_H
 #define ECHO_CSV_SINK_H
 
+#include "echo-job-tables.h"
 #include "echo-output-folder.h"
 
 #include "ns3/echo-records.h"
@@ -25,10 +26,12 @@ class CsvSink : public RecordSink
      * @param folder where the files go; outlives this object
      * @param deviceNames by DeviceId, for flows.csv; may be empty
      * @param mostRows of collectives.csv and of flows.csv: those that end first
+     * @param jobs several jobs, which two of the tables name; empty: all ranks are one
      */
     CsvSink(OutputFolder& folder,
             std::vector<std::string> deviceNames,
-            uint64_t mostRows = UINT64_MAX);
+            uint64_t mostRows = UINT64_MAX,
+            std::vector<JobSpan> jobs = {});
     void OnCollective(const CollectiveRecord& record) override;
     void OnFlow(const FlowRecord& record) override;
     void OnLink(const LinkRecord& record) override;
@@ -40,6 +43,8 @@ class CsvSink : public RecordSink
 
   private:
     std::string NameOf(DeviceId device) const;
+    /** @return the fields of @p columns and a comma; empty if there are no jobs */
+    std::string JobFields(const ReportColumns<JobRow>& columns, RankId rank) const;
 
     OutputFolder& m_folder;
     OutputFile& m_collectives;
@@ -47,6 +52,7 @@ class CsvSink : public RecordSink
     OutputFile& m_linksFile;
     OutputFile& m_ranks;
     std::vector<std::string> m_deviceNames;
+    std::vector<JobSpan> m_jobs;
     std::vector<LinkRecord> m_links;
     uint64_t m_mostRows;
     uint64_t m_collectiveCount{0};

@@ -58,7 +58,7 @@ struct ReportWriter::Impl
         : options(std::move(given)),
           folder(directory),
           selection(options.ranks, options.timelineRanks, options.wantedRanks),
-          csv(folder, NamesOf(options.network), LimitOf(options.rows)),
+          csv(folder, NamesOf(options.network), LimitOf(options.rows), options.jobs),
           trace(folder.Create("timeline.json"), selection, LimitOf(options.timelineEvents)),
           pageSelection(selection),
           page(options.cluster, options.network, options.ranks, selection),
@@ -195,7 +195,7 @@ void ReportWriter::Finish()
     const RunSummary& summary = m_impl->summary.GetSummary();
     OutputFolder& folder = m_impl->folder;
     m_impl->page.Write(folder.Create("report.html"), summary);
-    folder.Create("columns.md").Write(MakeColumnsDocument(summary.notes));
+    folder.Create("columns.md").Write(MakeColumnsDocument(summary));
     WriteFieldsFile(folder.Create("run.json"), GetRunFields(), summary);
     WriteFieldsFile(folder.Create("summary.json"), GetSummaryFields(), summary);
     folder.Commit();

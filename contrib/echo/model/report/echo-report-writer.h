@@ -28,7 +28,8 @@ struct ReportOptions
     uint32_t timelineRanks{128};
     /// Most operators in timeline.json: as many ranks as fit are in it; 0: no limit.
     uint64_t timelineEvents{400000};
-    uint64_t rows{200000}; //!< most rows of collectives.csv, and of flows.csv; 0: no limit
+    uint64_t rows{200000};     //!< most rows of collectives.csv, and of flows.csv; 0: no limit
+    std::vector<JobSpan> jobs; //!< several jobs; empty: all ranks are one
     std::vector<RankId> wantedRanks; //!< if not empty: these ranks in both
 };
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-study-report.h"
 
+#include "echo-job-tables.h"
 #include "echo-text-table.h"
+
+#include "ns3/echo-units.h"
 
 #include <algorithm>
 #include <array>
@@ -212,6 +215,58 @@ class PanelDrawing
 
 } // namespace
 
+namespace
+{
+
+/** @return " (dense x 1.192, experts x 1.337)", or step times if none ran alone; of one job "" */
+std::string DescribeJobs(const RunRecord& run)
+{
+    std::string text;
+    for (const JobRecord& job : run.jobs)
+    {
+        text += (text.empty() ? " (" : ", ") + job.name + " ";
+        text += job.alone ? "x " + FormatFixed(SlowdownOf(job), 3)
+                          : FormatFixed(job.stepTime.GetPicoSeconds() / 1e6, 1);
+    }
+    return text.empty() ? "" : text + ")";
+}
+
+/** @return names of jobs of any run, in order of appearance */
+std::vector<std::string> JobNamesOf(const StudyGrid& grid)
+{
+    std::vector<std::string> names;
+    for (const auto& row : grid.runs)
+    {
+        for (const RunRecord& run : row)
+        {
+            for (const JobRecord& job : run.jobs)
+            {
+                if (std::find(names.begin(), names.end(), job.name) == names.end())
+                {
+                    names.push_back(job.name);
+                }
+            }
+        }
+    }
+    return names;
+}
+
+/** @return step time and slowdown of a job, each with a comma before; empty where not known */
+std::string JobFields(const RunRecord& run, const std::string& name)
+{
+    const auto job = std::find_if(run.jobs.begin(), run.jobs.end(), [&](const JobRecord& record) {
+        return record.name == name;
+    });
+    if (job == run.jobs.end())
+    {
+        return ",,";
+    }
+    return "," + Microseconds(job->stepTime) + "," +
+           (job->alone ? FormatShare(SlowdownOf(*job)) : "");
+}
+
+} // namespace
+
 std::string FormatStudyTable(const StudyGrid& grid)
 {
     std::string head = "| " + Join(grid.rowAxes, 0, " | ") + " |";
@@ -231,7 +286,7 @@ std::string FormatStudyTable(const StudyGrid& grid)
         text += "| " + Join(grid.rowNames[row], 0, " | ") + " |";
         for (const RunRecord& run : grid.runs[row])
         {
-            text += " " + FormatFixed(MicrosecondsOf(run), 1) + " |";
+            text += " " + FormatFixed(MicrosecondsOf(run), 1) + DescribeJobs(run) + " |";
         }
         text += "\n";
     }
@@ -248,7 +303,13 @@ std::string FormatStudyCsv(const StudyGrid& grid)
             text += Field(axis) + ",";
         }
     }
-    text += "step_time_us,packets,packet_hops,drops,pauses,ecn_marks,bytes_on_wire\n";
+    text += "step_time_us,packets,packet_hops,drops,pauses,ecn_marks,bytes_on_wire";
+    const std::vector<std::string> jobs = JobNamesOf(grid);
+    for (const std::string& name : jobs)
+    {
+        text += "," + name + "_step_time_us," + name + "_slowdown";
+    }
+    text += "\n";
     for (size_t row = 0; row < grid.runs.size(); ++row)
     {
         for (size_t column = 0; column < grid.columnNames.size(); ++column)
@@ -266,6 +327,10 @@ std::string FormatStudyCsv(const StudyGrid& grid)
                  {run.packets, run.packetHops, run.drops, run.pauses, run.ecnMarks, run.wireBytes})
             {
                 text += "," + std::to_string(count);
+            }
+            for (const std::string& name : jobs)
+            {
+                text += JobFields(run, name);
             }
             text += "\n";
         }

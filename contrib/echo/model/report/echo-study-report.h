@@ -25,9 +25,12 @@ struct StudyGrid
     std::vector<std::vector<RunRecord>> runs;          //!< by row, then column
 };
 
-/** @return the step times in microseconds as a table in Markdown */
+/**
+ * @return the step times in microseconds as a table in Markdown; of several jobs each one's
+ * slowdown beside, or its step time where none ran alone
+ */
 std::string FormatStudyTable(const StudyGrid& grid);
-/** @return a line a run: values of the axes, step time, counters */
+/** @return a line a run: values of the axes, step time, counters, step time and slowdown of jobs */
 std::string FormatStudyCsv(const StudyGrid& grid);
 /**
  * @return a picture (SVG): a panel for each value of the first column axis, in it a group of bars

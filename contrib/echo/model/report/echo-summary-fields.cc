@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-summary-fields.h"
 
+#include "echo-job-tables.h"
+
 #ifndef ECHO_VERSION
 #define ECHO_VERSION "unknown"
 #endif
@@ -69,6 +71,11 @@ const std::vector<SummaryField> SUMMARY_FIELDS{
      "us",
      "latest end less earliest start of an operator, over all ranks",
      [](Json& j, const S& s) { j.Value(s.run.stepTime); }},
+    {"jobs",
+     "list of maps",
+     "what became of each job: see below",
+     [](Json& j, const S& s) { WriteJobs(j, s.run.jobs); },
+     [](const S& s) { return !s.run.jobs.empty(); }},
     {"compute_us",
      "us",
      "some kernel or copy runs; mean over the ranks",
@@ -241,19 +248,25 @@ void WriteFields(JsonWriter& json,
     json.BeginObject();
     for (const auto& field : fields)
     {
-        json.Key(field.key);
-        field.write(json, summary);
+        if (!field.isThere || field.isThere(summary))
+        {
+            json.Key(field.key);
+            field.write(json, summary);
+        }
     }
     json.EndObject();
 }
 
-std::string DescribeFields(const std::vector<SummaryField>& fields)
+std::string DescribeFields(const std::vector<SummaryField>& fields, const RunSummary& summary)
 {
     std::string text = "| key | unit | meaning |\n|---|---|---|\n";
     for (const auto& field : fields)
     {
-        text +=
-            std::string("| `") + field.key + "` | " + field.unit + " | " + field.meaning + " |\n";
+        if (!field.isThere || field.isThere(summary))
+        {
+            text += std::string("| `") + field.key + "` | " + field.unit + " | " + field.meaning +
+                    " |\n";
+        }
     }
     return text;
 }

@@ -20,6 +20,7 @@ struct SummaryField
     const char* unit;
     const char* meaning;
     void (*write)(JsonWriter& json, const RunSummary& summary); //!< writes the value
+    bool (*isThere)(const RunSummary& summary){nullptr};        //!< null: always
 };
 
 /** @return the keys of summary.json, equal from run to run */
@@ -27,13 +28,13 @@ const std::vector<SummaryField>& GetSummaryFields();
 /** @return the keys of run.json, which differ from run to run */
 const std::vector<SummaryField>& GetRunFields();
 
-/** Writes the fields as one JSON object. */
+/** Writes the fields that are there as one JSON object. */
 void WriteFields(JsonWriter& json,
                  const std::vector<SummaryField>& fields,
                  const RunSummary& summary);
 
-/** @return the fields as a Markdown table */
-std::string DescribeFields(const std::vector<SummaryField>& fields);
+/** @return the fields that are there as a Markdown table */
+std::string DescribeFields(const std::vector<SummaryField>& fields, const RunSummary& summary);
 
 } // namespace echo
 } // namespace ns3

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-summary-text.h"
 
+#include "echo-job-tables.h"
 #include "echo-report-column.h"
 #include "echo-report-tables.h"
 #include "echo-text-table.h"
@@ -36,7 +37,14 @@ std::string FormatHead(const RunSummary& s)
 {
     return FormatLabel(s.run.scenario, 60) + ": " + Plural(s.run.ranks, "rank") + " on " +
            Plural(s.run.hosts, "host") + ", " + ToString(s.run.fidelity) + " fidelity, seed " +
-           std::to_string(s.run.seed) + "\n\nStep time " + ShownTime(s.run.stepTime) + "\n";
+           std::to_string(s.run.seed) + "\n\n" +
+           (s.run.jobs.empty() ? "Step time " : "A step of each job: ") +
+           ShownTime(s.run.stepTime) + (s.run.jobs.empty() ? "" : " in all") + "\n";
+}
+
+std::string FormatJobsOf(const RunSummary& s)
+{
+    return s.run.jobs.empty() ? "" : "\n" + FormatJobs(s.run.jobs);
 }
 
 std::string FormatParts(const RunSummary& s)
@@ -195,9 +203,9 @@ std::string FormatNotes(const RunSummary& s)
 
 std::string FormatSummary(const RunSummary& summary)
 {
-    return FormatHead(summary) + FormatParts(summary) + FormatTotals(summary) +
-           FormatLinks(summary) + FormatNetwork(summary) + FormatWarnings(summary) +
-           FormatNotes(summary);
+    return FormatHead(summary) + FormatJobsOf(summary) + FormatParts(summary) +
+           FormatTotals(summary) + FormatLinks(summary) + FormatNetwork(summary) +
+           FormatWarnings(summary) + FormatNotes(summary);
 }
 
 } // namespace echo

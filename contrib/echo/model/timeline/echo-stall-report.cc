@@ -20,12 +20,16 @@ constexpr size_t MAX_STREAMS = 6; //!< of a rank
 constexpr size_t MAX_MEMBERS = 4; //!< missing ones, of a communication
 constexpr size_t MAX_CYCLE = 12;  //!< ranks of a cycle
 
-std::string RankText(RankId rank)
-{
-    return "rank " + std::to_string(rank.Get());
-}
-
 } // namespace
+
+/** With several jobs: "rank 9 (rank 1 of job b)". */
+std::string StallReport::RankText(RankId rank) const
+{
+    const JobSpan* job = FindJob(m_context.workload->GetJobs(), rank);
+    return "rank " + std::to_string(rank.Get()) +
+           (job ? " (rank " + std::to_string(job->NumberOf(rank)) + " of job " + job->name + ")"
+                : "");
+}
 
 StallReport::StallReport(const JobContext& context, const Executors& executors)
     : m_context(context), m_executors(executors), m_calls(executors.size())

@@ -77,6 +77,7 @@ class StallReport
     StreamId FindCulprit(RankId rank, const Channel& channel) const;
     std::vector<std::pair<Channel, bool>> GetChannels(RankId rank, OperatorId op) const;
 
+    std::string RankText(RankId rank) const;
     std::string DescribeOperator(RankId rank, OperatorId op) const;
     std::string DescribeInstance(const Instance& instance) const;
     std::string DescribeWait(RankId rank, StreamId stream) const;

@@ -23,6 +23,36 @@ NS_LOG_COMPONENT_DEFINE("EchoTrainingJob");
 
 NS_OBJECT_ENSURE_REGISTERED(TrainingJob);
 
+namespace
+{
+
+/** The mean of times, rounded down, whose sum may be more than a Time holds. */
+class MeanTime
+{
+  public:
+    explicit MeanTime(uint32_t count) : m_count(count)
+    {
+    }
+
+    void Add(Time time)
+    {
+        m_whole += time.GetTimeStep() / m_count;
+        m_rest += time.GetTimeStep() % m_count;
+    }
+
+    Time Get() const
+    {
+        return TimeStep(static_cast<uint64_t>(m_whole + m_rest / m_count));
+    }
+
+  private:
+    int64_t m_count;
+    int64_t m_whole{0}; //!< sum of what divides evenly
+    int64_t m_rest{0};  //!< sum of remainders
+};
+
+} // namespace
+
 /** The executors and what they share. */
 struct TrainingJob::Impl
 {
@@ -32,17 +62,24 @@ struct TrainingJob::Impl
     std::vector<std::unique_ptr<RankExecutor>> executors; //!< by rank, or by class
     StallWatchdog watchdog;
 
-    /** @return earliest start and latest end of any operator */
-    std::pair<Time, Time> GetSpan() const
+    /** @return who runs for a rank */
+    const RankExecutor& GetExecutor(RankId rank) const
+    {
+        return *executors[folding ? folding->GetClass(rank) : rank.Get()];
+    }
+
+    /** @return earliest start and latest end of any operator of a job, or of all ranks */
+    std::pair<Time, Time> GetSpan(const JobSpan& job) const
     {
         Time start = Time::Max();
         Time end;
-        for (const auto& executor : executors)
+        for (uint32_t i = 0; i < job.ranks; ++i)
         {
-            if (executor->HasAnyStarted())
+            const RankExecutor& executor = GetExecutor(RankId(job.firstRank.Get() + i));
+            if (executor.HasAnyStarted())
             {
-                start = Min(start, executor->GetFirstStart());
-                end = Max(end, executor->GetLastEnd());
+                start = Min(start, executor.GetFirstStart());
+                end = Max(end, executor.GetLastEnd());
             }
         }
         return {Min(start, end), end};
@@ -245,8 +282,48 @@ std::pair<uint64_t, uint64_t> TrainingJob::GetProgress() const
 
 Time TrainingJob::GetStepTime() const
 {
-    const auto [start, end] = m_impl->GetSpan();
+    if (m_impl->executors.empty())
+    {
+        return Time();
+    }
+    const auto [start, end] =
+        m_impl->GetSpan({"", RankId(0), m_impl->context.workload->GetRankCount()});
     return end - start;
+}
+
+std::vector<JobRecord> TrainingJob::GetJobs() const
+{
+    std::vector<JobRecord> records;
+    if (m_impl->executors.empty())
+    {
+        return records;
+    }
+    for (const JobSpan& job : m_impl->context.workload->GetJobs())
+    {
+        JobRecord record;
+        static_cast<JobSpan&>(record) = job;
+        const auto [start, end] = m_impl->GetSpan(job);
+        record.start = start;
+        record.stepTime = end - start;
+        MeanTime compute(job.ranks);
+        MeanTime exposed(job.ranks);
+        MeanTime waiting(job.ranks);
+        for (uint32_t i = 0; i < job.ranks; ++i)
+        {
+            const OverlapTracker& overlap =
+                m_impl->GetExecutor(RankId(job.firstRank.Get() + i)).GetOverlap();
+            compute.Add(overlap.GetCompute());
+            exposed.Add(overlap.GetExposed());
+            waiting.Add(overlap.GetWaiting());
+        }
+        record.compute = compute.Get();
+        record.exposedCommunication = exposed.Get();
+        record.waiting = waiting.Get();
+        record.idle =
+            record.stepTime - record.compute - record.exposedCommunication - record.waiting;
+        records.push_back(std::move(record));
+    }
+    return records;
 }
 
 void TrainingJob::ReportRanks(RecordSink& sink) const
@@ -256,9 +333,8 @@ void TrainingJob::ReportRanks(RecordSink& sink) const
     for (uint32_t i = 0; i < ranks; ++i)
     {
         const RankId rank(i);
-        const auto& executor =
-            m_impl->executors[m_impl->folding ? m_impl->folding->GetClass(rank) : i];
-        const OverlapTracker& overlap = executor->GetOverlap();
+        const RankExecutor& executor = m_impl->GetExecutor(rank);
+        const OverlapTracker& overlap = executor.GetOverlap();
         RankRecord record;
         record.rank = rank;
         record.compute = overlap.GetCompute();
@@ -266,9 +342,9 @@ void TrainingJob::ReportRanks(RecordSink& sink) const
         record.waiting = overlap.GetWaiting();
         record.idle = step - record.compute - record.exposedCommunication - record.waiting;
         record.communication = overlap.GetCommunication();
-        record.slowdown = executor->GetSlowdown();
-        record.firstStart = executor->GetFirstStart();
-        record.lastEnd = executor->GetLastEnd();
+        record.slowdown = executor.GetSlowdown();
+        record.firstStart = executor.GetFirstStart();
+        record.lastEnd = executor.GetLastEnd();
         sink.OnRank(record);
     }
 }

@@ -21,7 +21,8 @@ namespace echo
 {
 
 /**
- * The timeline composer: runs every rank's execution graph on one global timeline.
+ * The timeline composer: runs every rank's execution graph on one global timeline. Ranks may be
+ * of several jobs (MergeJobs), which share the back end and nothing else.
  *
  * An operator starts when its stream is free and its dependencies are done. Communication joins
  * its back end; the time until the last member has joined is waiting, the rest is transfer. A
@@ -62,6 +63,9 @@ class TrainingJob : public Object
     std::pair<uint64_t, uint64_t> GetProgress() const;
     /** @return latest end less earliest start over all ranks' operators */
     Time GetStepTime() const;
+    /** @return what became of each of several jobs, hosts excepted; empty if all ranks are one job
+     */
+    std::vector<JobRecord> GetJobs() const;
     /** Pushes one RankRecord a rank; the four parts of each add up to the step time exactly. */
     void ReportRanks(RecordSink& sink) const;
     /**

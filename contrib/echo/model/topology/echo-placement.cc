@@ -55,10 +55,13 @@ std::string DescribeRun(const Run& run)
 }
 
 /** Runs of one host each. */
-std::vector<Run> FindRuns(const Topology& topology, const std::vector<DeviceId>& gpus)
+std::vector<Run> FindRuns(const Topology& topology,
+                          const std::vector<DeviceId>& gpus,
+                          uint32_t first,
+                          uint32_t count)
 {
     std::vector<Run> runs;
-    for (uint32_t rank = 0; rank < gpus.size(); ++rank)
+    for (uint32_t rank = first; rank < first + count; ++rank)
     {
         const Device& gpu = topology.GetDevice(gpus[rank]);
         if (!runs.empty() && runs.back().firstHost == gpu.host.Get() &&
@@ -197,9 +200,9 @@ uint32_t Placement::GetUsedHostCount() const
     return static_cast<uint32_t>(used.size());
 }
 
-std::string Placement::Describe() const
+std::string Placement::Describe(RankId first, uint32_t count) const
 {
-    const std::vector<Run> runs = FoldRuns(FindRuns(*m_topology, m_gpus));
+    const std::vector<Run> runs = FoldRuns(FindRuns(*m_topology, m_gpus, first.Get(), count));
     constexpr size_t SHOWN = 16;
     std::string text;
     for (size_t i = 0; i < runs.size(); ++i)

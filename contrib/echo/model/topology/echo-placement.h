@@ -53,8 +53,14 @@ class Placement
      * @return for users: "ranks 0-7 on host0 (gpu0-gpu7), ranks 8-9 on host1 (gpu0-gpu1)"; three
      * hosts and more alike are "ranks 0-63 on host0-host7 (gpu0-gpu7 each)", and of many parts the
      * first and the last are shown
+     * @param first,count the ranks to describe
      */
-    std::string Describe() const;
+    std::string Describe(RankId first, uint32_t count) const;
+    /** @return the same of all ranks */
+    std::string Describe() const
+    {
+        return Describe(RankId(0), GetRankCount());
+    }
 
     TopologyPtr GetTopology() const
     {

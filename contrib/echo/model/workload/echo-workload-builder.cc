@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-workload-builder.h"
 
+#include "ns3/abort.h"
+
 #include <algorithm>
+#include <set>
 
 namespace ns3
 {
@@ -43,6 +46,20 @@ SourceLocation AtRank(RankId rank, const std::string& file = "")
 }
 
 } // namespace
+
+std::vector<ExecutionGraphPtr> WorkloadGraph::GetDistinctPrograms() const
+{
+    std::set<const ExecutionGraph*> seen;
+    std::vector<ExecutionGraphPtr> programs;
+    for (const ExecutionGraphPtr& program : m_programs)
+    {
+        if (seen.insert(program.get()).second)
+        {
+            programs.push_back(program);
+        }
+    }
+    return programs;
+}
 
 WorkloadBuilder::WorkloadBuilder(uint32_t ranks)
 {
@@ -129,6 +146,15 @@ void WorkloadBuilder::SetStartTime(RankId rank, Time time)
     }
     m_graph.m_startTimes.resize(m_graph.m_programs.size());
     m_graph.m_startTimes[rank.Get()] = time;
+}
+
+void WorkloadBuilder::AddJob(const std::string& name, uint32_t ranks)
+{
+    const auto& jobs = m_graph.m_jobs;
+    const uint32_t first = jobs.empty() ? 0 : jobs.back().firstRank.Get() + jobs.back().ranks;
+    NS_ABORT_MSG_IF(ranks == 0 || ranks > m_graph.m_programs.size() - first,
+                    "a job has ranks of its own");
+    m_graph.m_jobs.push_back({name, RankId(first), ranks});
 }
 
 void WorkloadBuilder::CheckBindings(RankId rank) const

@@ -138,6 +138,8 @@ class WorkloadBuilder
      */
     void SetProgram(RankId rank, ExecutionGraphPtr program, std::vector<CommGroupPtr> groups);
     void SetStartTime(RankId rank, Time time);
+    /** The next @p ranks ranks, from 0 on, are a job of that name; once for each of several. */
+    void AddJob(const std::string& name, uint32_t ranks);
 
     /**
      * Checks and seals: every rank has a program (the missing are named), every slot is bound to a

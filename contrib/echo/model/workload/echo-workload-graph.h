@@ -7,6 +7,7 @@
 #include "ns3/echo-collective-spec.h"
 #include "ns3/echo-comm-group.h"
 #include "ns3/echo-error.h"
+#include "ns3/echo-job-span.h"
 #include "ns3/nstime.h"
 
 #include <cstdint>
@@ -205,7 +206,10 @@ class ExecutionGraph
 
 using ExecutionGraphPtr = std::shared_ptr<const ExecutionGraph>;
 
-/** The whole job: every rank's program and groups. Equal ranks share one ExecutionGraph. */
+/**
+ * All that runs: every rank's program and groups. Equal ranks share one ExecutionGraph. It is one
+ * job, or several (MergeJobs) that share nothing but the cluster.
+ */
 class WorkloadGraph
 {
   public:
@@ -237,12 +241,22 @@ class WorkloadGraph
         return m_startTimes.empty() ? Time() : m_startTimes[rank.Get()];
     }
 
+    /** @return several jobs by first rank; empty: all ranks are one job */
+    const std::vector<JobSpan>& GetJobs() const
+    {
+        return m_jobs;
+    }
+
+    /** @return every program once, in order of the first rank that has it */
+    std::vector<ExecutionGraphPtr> GetDistinctPrograms() const;
+
   private:
     friend class WorkloadBuilder;
     std::vector<ExecutionGraphPtr> m_programs;         //!< by rank
     std::vector<std::vector<CommGroupPtr>> m_bindings; //!< by rank, by slot
     std::vector<CommGroupPtr> m_groups;                //!< by id
     std::vector<Time> m_startTimes;                    //!< by rank; empty: all zero
+    std::vector<JobSpan> m_jobs;                       //!< by first rank; empty: one
 };
 
 using WorkloadGraphPtr = std::shared_ptr<const WorkloadGraph>;

@@ -21,7 +21,7 @@
     const served = Object.entries(s.by_fidelity).filter(([, n]) => n > 0).map(([f, n]) => `${formatCount(n)} ${f}`).join(', ');
     const overlapped = s.communication_us > 0 ? 1 - s.exposed_communication_us / s.communication_us : 0;
     const cards = [
-      ['Step time', formatTime(step), '', 'main'],
+      s.jobs ? ['A step of each job', formatTime(step), plural(s.jobs.length, 'job'), 'main'] : ['Step time', formatTime(step), '', 'main'],
       ['Compute', percent(share(s.compute_us)), `mean ${formatTime(s.compute_us)}, largest ${formatTime(s.compute_us_max)}`],
       ['Exposed communication', percent(share(s.exposed_communication_us)),
         s.communication_us > 0 ? `${percent(overlapped, 0)} of communication overlaps compute` : 'no communication'],
@@ -53,11 +53,34 @@
     Echo.legend(byId('parts-legend'), parts.map(([key, name, x]) => [`${name} ${percent(x)}`, `var(--${key})`]));
   };
 
+  /** Several jobs that share the cluster, and what that costs each. */
+  const addJobs = () => {
+    if (!s.jobs) return;
+    const compared = s.jobs.some((j) => j.alone_step_time_us !== undefined);
+    byId('jobs').hidden = false;
+    byId('jobs-note').textContent = 'A step of each, from its own first operator to its last; shares are means over its ranks.' +
+      (compared ? ' Alone: the same job in its place, the others absent; slowdown: step time over that.' : '');
+    const part = (title, key) => ({ title, value: (j) => j[key], text: (j) => (j.step_time_us > 0 ? percent(j[key] / j.step_time_us) : '\u2013') });
+    Echo.fillTable(byId('jobs-table'), [
+      { title: 'Job', left: true, value: (j) => j.name },
+      { title: 'Ranks', value: (j) => j.ranks, text: (j) => `${formatCount(j.ranks)} (from ${j.first_rank})` },
+      { title: 'Hosts', value: (j) => j.hosts, text: (j) => formatCount(j.hosts) },
+      { title: 'Start', value: (j) => j.start_us, text: (j) => formatTime(j.start_us) },
+      { title: 'Step time', value: (j) => j.step_time_us, text: (j) => formatTime(j.step_time_us) },
+      ...(compared ? [
+        { title: 'Alone', value: (j) => j.alone_step_time_us, text: (j) => formatTime(j.alone_step_time_us) },
+        { title: 'Slowdown', value: (j) => j.slowdown, text: (j) => (j.slowdown > 0 ? j.slowdown.toFixed(3) : '\u2013') },
+      ] : []),
+      ...PARTS.map(([, name, key]) => part(name[0].toUpperCase() + name.slice(1), key)),
+    ], s.jobs);
+  };
+
   const addRanks = () => {
     const bars = data.ranks;
     if (bars.length === 0) { byId('ranks').hidden = true; return; }
     const grouped = bars.some((b) => b.last > b.first);
     byId('ranks-note').textContent = 'Where the step went, rank by rank; the four parts add up to the step.' +
+      (s.jobs ? ' A rank is idle before its job begins and after it ends.' : '') +
       (grouped ? ` A bar is the mean of ${bars[0].last - bars[0].first + 1} neighbouring ranks.` : '');
     Echo.addChart(() => {
       const canvas = byId('ranks-chart').querySelector('canvas');
@@ -164,6 +187,7 @@
 
   addHead();
   addParts();
+  addJobs();
   Echo.timeline.addTo();
   addRanks();
   addCommunication();

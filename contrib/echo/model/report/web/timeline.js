@@ -27,6 +27,8 @@ Echo.timeline = (() => {
   const begin = data.timelines[0].begin_us;
   data.timelines.forEach((t) => { t.lanes = null; }); // the numbers are in lanes now
   lanes.sort((a, b) => a.rank - b.rank);
+  const jobs = data.summary.jobs || [];
+  const jobOf = (rank) => jobs.find((j) => rank >= j.first_rank && rank < j.first_rank + j.ranks);
   const coarsest = Math.max(...data.timelines.map((t) => t.resolution_us));
   const ranks = [...new Map(lanes.map((l) => [l.rank, { rank: l.rank, host: l.host, lanes: lanes.filter((m) => m.rank === l.rank) }])).values()];
   const detailed = coarsest > 0 ? ranks.filter((r) => r.lanes.every((l) => l.resolution < coarsest)) : [];
@@ -56,7 +58,7 @@ Echo.timeline = (() => {
   let shown = ranks; // those in the chart now
   let view = [0, Math.max(stepUs, unit)];
   const whole = view;
-  const LEFT = 64;
+  const LEFT = 64 + 7 * Math.min(Math.max(0, ...jobs.map((j) => j.name.length)), 20);
   const AXIS = 37; // and the padding above
 
   const rowHeight = () => Math.min(Math.max(Math.floor(720 / Math.max(shown.length, 1)), 5), 64);
@@ -199,8 +201,13 @@ Echo.timeline = (() => {
           context.font = `12px ${Chart.defaults.font.family}`;
           context.textAlign = 'right';
           context.textBaseline = 'middle';
-          context.fillText((every === 1 && h > 16 ? 'rank ' : '') + row.rank, area.left - 8, top + Math.min(h / 2, 8 * every));
+          const job = jobOf(row.rank);
+          context.fillText((job ? job.name.slice(0, 20) + ' ' : every === 1 && h > 16 ? 'rank ' : '') + row.rank, area.left - 8, top + Math.min(h / 2, 8 * every));
           context.textAlign = 'left';
+        }
+        if (r > 0 && jobOf(row.rank) !== jobOf(shown[r - 1].rank)) { // between two jobs
+          context.fillStyle = textColour;
+          context.fillRect(0, top - 1, area.right, 1);
         }
         for (const lane of [...row.lanes].sort((a, b) => (b.waiting ? 1 : 0) - (a.waiting ? 1 : 0))) {
           const spot = place(lane, h, kindsShown);
@@ -284,7 +291,7 @@ Echo.timeline = (() => {
       count > 1 ? `${formatCount(count)} operators, the longest: ${name}` : what,
       (lane.waiting ? 'waiting for other ranks, ' : '') + (KIND_NAMES[lane.kind] || lane.kind) +
         (isCommunication(lane.kind) && lane.kind !== 'world' ? ' communication' : ''),
-      `rank ${lane.rank}` + (lane.host === undefined ? '' : `, host ${lane.host}`) + `, stream ${lane.stream}`,
+      (jobOf(lane.rank) ? `job ${jobOf(lane.rank).name}, ` : '') + `rank ${lane.rank}` + (lane.host === undefined ? '' : `, host ${lane.host}`) + `, stream ${lane.stream}`,
       `from ${formatTime(begin + start, 7)}, for ${formatTime(length)}` + (count > 1 ? `, ${percent(lane.busy[i] / 100, 0)} of it busy` : ''),
     ];
   };
@@ -375,9 +382,11 @@ Echo.timeline = (() => {
     select.append(make('option', { value: '' }, `all ${ranks.length}`));
     if (detailed.length > 0) select.append(make('option', { value: 'detailed' }, `in detail (${detailed.length})`));
     if (hosts.length > 1) hosts.forEach((h) => select.append(make('option', { value: String(h) }, `of host ${h}`)));
+    jobs.forEach((j) => select.append(make('option', { value: 'job ' + j.name }, `of job ${j.name}`)));
     select.addEventListener('change', () => {
       filter.value = '';
-      choose(select.value === '' ? ranks : select.value === 'detailed' ? detailed : ranks.filter((r) => String(r.host) === select.value));
+      choose(select.value === '' ? ranks : select.value === 'detailed' ? detailed
+        : ranks.filter((r) => String(r.host) === select.value || (jobOf(r.rank) && 'job ' + jobOf(r.rank).name === select.value)));
     });
     filter.addEventListener('change', () => { select.value = ''; choose(parseRanks(filter.value)); });
   };
