@@ -198,6 +198,8 @@ TEST(FlowRates, UpdatesEqualSolvingForAll)
         FlowStreams streams;
         streams.Prepare(rig.router);
         FlowRates rates(streams);
+        rates.SetLargeSet(seed % 3 == 0 ? 8 : SIZE_MAX); // small and large updates in turn, too
+        FlowFilling filling(streams);
         std::vector<uint32_t> active;
         std::vector<uint32_t> idle;
         for (uint32_t i = 0; i < 60; ++i)
@@ -226,9 +228,9 @@ TEST(FlowRates, UpdatesEqualSolvingForAll)
                 {
                     streams.Leave(stream, now);
                 }
-                for (uint32_t hop = 0; hop < streams.Get(stream).hops; ++hop)
+                for (const PortId port : streams.GetPath(stream))
                 {
-                    rates.Touch(streams.GetPath(stream)[hop]);
+                    rates.Touch(port);
                 }
             }
             rates.Update(now);
@@ -242,13 +244,23 @@ TEST(FlowRates, UpdatesEqualSolvingForAll)
             for (const uint32_t stream : active)
             {
                 flows.emplace_back();
-                for (uint32_t hop = 0; hop < streams.Get(stream).hops; ++hop)
+                for (const PortId port : streams.GetPath(stream))
                 {
-                    flows.back().push_back(streams.GetPath(stream)[hop].Get());
+                    flows.back().push_back(port.Get());
                 }
                 found.push_back(streams.Get(stream).progress.GetRate());
             }
             const std::vector<uint64_t> expected = Shares(capacities, flows);
+            filling.Solve();
+            for (size_t i = 0; i < expected.size(); ++i)
+            {
+                ASSERT_NEAR(static_cast<double>(filling.GetRate(active[i])),
+                            static_cast<double>(expected[i]),
+                            60);
+                const PortId bottleneck = filling.GetBottleneck(active[i]);
+                EXPECT_LT(filling.GetRemaining(bottleneck),
+                          streams.GetLink(bottleneck).users.size());
+            }
             for (size_t i = 0; i < expected.size(); ++i)
             {
                 ASSERT_NEAR(static_cast<double>(found[i]), static_cast<double>(expected[i]), 60)

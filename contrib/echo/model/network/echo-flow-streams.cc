@@ -45,13 +45,12 @@ uint32_t FlowStreams::FindOrAdd(DeviceId source, DeviceId destination, uint64_t 
                                topology.GetDevice(destination).name);
     }
     FlowStream stream;
-    stream.firstHop = static_cast<uint32_t>(m_hops.size());
-    stream.hops = static_cast<uint32_t>(m_path.size());
     for (const PortId port : m_path)
     {
         stream.delay += topology.DelayOf(port).GetPicoSeconds();
     }
     m_hops.insert(m_hops.end(), m_path.begin(), m_path.end());
+    m_firstHops.push_back(static_cast<uint32_t>(m_hops.size()));
     m_slots.resize(m_hops.size());
     m_streams.push_back(stream);
     return it->second;
@@ -62,14 +61,18 @@ void FlowStreams::Enter(uint32_t number, int64_t now)
     FlowStream& stream = m_streams[number];
     stream.active = true;
     stream.bottleneck = PortId();
-    for (uint32_t hop = 0; hop < stream.hops; ++hop)
+    stream.slot = static_cast<uint32_t>(m_active.size());
+    m_active.push_back(number);
+    for (uint32_t hop = m_firstHops[number]; hop < m_firstHops[number + 1]; ++hop)
     {
-        FlowLink& link = GetLink(m_hops[stream.firstHop + hop]);
+        FlowLink& link = GetLink(m_hops[hop]);
         if (link.users.empty())
         {
             link.busySince = now;
+            link.slot = static_cast<uint32_t>(m_used.size());
+            m_used.push_back(m_hops[hop]);
         }
-        m_slots[stream.firstHop + hop] = static_cast<uint32_t>(link.users.size());
+        m_slots[hop] = static_cast<uint32_t>(link.users.size());
         link.users.push_back({number, hop});
     }
 }
@@ -78,19 +81,25 @@ void FlowStreams::Leave(uint32_t number, int64_t now)
 {
     FlowStream& stream = m_streams[number];
     stream.active = false;
-    for (uint32_t hop = 0; hop < stream.hops; ++hop)
+    m_active[stream.slot] = m_active.back();
+    m_streams[m_active.back()].slot = stream.slot;
+    m_active.pop_back();
+    for (uint32_t hop = m_firstHops[number]; hop < m_firstHops[number + 1]; ++hop)
     {
-        FlowLink& link = GetLink(m_hops[stream.firstHop + hop]);
-        const uint32_t slot = m_slots[stream.firstHop + hop];
+        FlowLink& link = GetLink(m_hops[hop]);
+        const uint32_t slot = m_slots[hop];
         const FlowLink::User moved = link.users.back();
         link.users[slot] = moved;
-        m_slots[m_streams[moved.stream].firstHop + moved.hop] = slot;
+        m_slots[moved.hop] = slot;
         link.users.pop_back();
         link.allocated -= stream.progress.GetRate();
         if (link.users.empty())
         {
             link.busy += now - link.busySince;
             link.lastBusy = now;
+            m_used[link.slot] = m_used.back();
+            GetLink(m_used.back()).slot = link.slot;
+            m_used.pop_back();
         }
     }
 }
@@ -98,13 +107,14 @@ void FlowStreams::Leave(uint32_t number, int64_t now)
 void FlowStreams::SetRate(uint32_t number, uint64_t bitsPerSecond, int64_t now)
 {
     FlowStream& stream = m_streams[number];
-    for (uint32_t hop = 0; hop < stream.hops; ++hop)
+    for (const PortId port : GetPath(number))
     {
-        FlowLink& link = GetLink(m_hops[stream.firstHop + hop]);
+        FlowLink& link = GetLink(port);
         link.allocated += bitsPerSecond - stream.progress.GetRate(); // wraps and comes back
     }
     stream.progress.SetRate(bitsPerSecond, now);
     ++stream.version;
+    stream.expected = false;
 }
 
 } // namespace echo
