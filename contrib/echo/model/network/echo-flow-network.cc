@@ -64,6 +64,12 @@ TypeId FlowNetwork::GetTypeId()
                                           UintegerValue(256),
                                           MakeUintegerAccessor(&FlowNetwork::m_batchStreams),
                                           MakeUintegerChecker<uint32_t>())
+                            .AddAttribute("RerouteDelay",
+                                          "Time from the failure or return of a link to ways that "
+                                          "heed it.",
+                                          TimeValue(MilliSeconds(1)),
+                                          MakeTimeAccessor(&FlowNetwork::m_rerouteDelay),
+                                          MakeTimeChecker(Time(0)))
                             .AddTraceSource("Delivered",
                                             "A message has arrived",
                                             MakeTraceSourceAccessor(&FlowNetwork::m_delivered),
@@ -78,6 +84,7 @@ void FlowNetwork::DoDispose()
 {
     m_wake.Cancel();
     m_update.Cancel();
+    m_failures.reset();
     m_transfers.clear();
     m_router = nullptr;
     NetworkModel::DoDispose();
@@ -91,6 +98,7 @@ void FlowNetwork::Prepare(Ptr<Router> router, RecordSink* sink)
     m_streams.Prepare(router);
     m_rates.SetTolerance(m_tolerance);
     m_rates.SetLargeSet(LARGE_SET);
+    StartFailures();
 }
 
 Fidelity FlowNetwork::GetFidelity() const
@@ -134,6 +142,10 @@ void FlowNetwork::Send(const Message& message, DeliveredCallback delivered)
         return;
     }
     Activate(number, transfer);
+    if (m_streams.CountHops(number) == 0)
+    {
+        CheckReachability();
+    }
 }
 
 void FlowNetwork::Activate(uint32_t number, uint32_t transfer)
@@ -145,7 +157,7 @@ void FlowNetwork::Activate(uint32_t number, uint32_t transfer)
     m_streams.Enter(number, NowPs());
     m_activeBytes += bytes;
     int64_t due = NowPs();
-    if (IsGathering())
+    if (IsGathering() && m_streams.CountHops(number) > 0)
     {
         const uint64_t fair = TakeLeftover(number);
         due = stream.progress.GetRate() >= fair / 2 ? m_nextUpdate : DueAfter(bytes, fair);
@@ -165,7 +177,7 @@ uint64_t FlowNetwork::TakeLeftover(uint32_t number)
     for (const PortId port : m_streams.GetPath(number))
     {
         const FlowLink& link = m_streams.GetLink(port);
-        left = std::min(left, link.capacity - link.allocated);
+        left = std::min(left, link.capacity - std::min(link.capacity, link.allocated));
         fair = std::min(fair, link.capacity / link.users.size());
     }
     m_streams.SetRate(number, std::min(left, fair), NowPs());
@@ -179,10 +191,14 @@ void FlowNetwork::TouchPath(uint32_t number, int64_t due)
     {
         m_rates.Touch(port);
     }
-    if (!m_rates.HasWork())
+    if (m_rates.HasWork())
     {
-        return;
+        ScheduleUpdate(due);
     }
+}
+
+void FlowNetwork::ScheduleUpdate(int64_t due)
+{
     if (m_update.IsExpired() || due < m_updateTime)
     {
         m_update.Cancel();

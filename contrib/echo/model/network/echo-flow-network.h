@@ -4,6 +4,7 @@
 
 #include "echo-flow-rates.h"
 #include "echo-flow-streams.h"
+#include "echo-link-failures.h"
 #include "echo-network-model.h"
 
 #include "ns3/event-id.h"
@@ -13,6 +14,8 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace ns3
@@ -44,6 +47,13 @@ class FlowNetwork : public NetworkModel
     Fidelity GetFidelity() const override;
     void ReportLinks(RecordSink& sink, Time duration) const override;
     NetworkTotals GetTotals() const override;
+    std::string DescribeTrouble() const override;
+
+    /**
+     * Before Prepare: what happens to links. What is on a link that is cut is not lost, but waits
+     * for the new way. @p events are no losses: there are no packets to lose
+     */
+    void SetLinkEvents(std::vector<LinkEvent> events);
 
     /** @return times that rates were found, for tests of the cost */
     uint64_t GetSolveCount() const;
@@ -101,6 +111,7 @@ class FlowNetwork : public NetworkModel
     /** Notes ends of more streams. */
     void ExtendHorizon();
     void DropOutdatedCompletions();
+    void ScheduleUpdate(int64_t due);
     void ScheduleWake();
     void Wake();
     void CompleteHead(uint32_t stream);
@@ -108,12 +119,25 @@ class FlowNetwork : public NetworkModel
     void Deliver(uint32_t transfer);
     bool IsOutdated(const Completion& completion);
 
+    class Failures;
+    void StartFailures();
+    /** Changes rates at once, after links have changed. */
+    void OnLinksChanged();
+    /** Ways have changed. */
+    void Reroute();
+    /** Stops the simulation if messages can never arrive. */
+    void CheckReachability();
+
     static constexpr uint32_t NONE = 0xffffffff;
     static constexpr int64_t FOREVER = std::numeric_limits<int64_t>::max();
 
     Ptr<Router> m_router;
     RecordSink* m_sink{nullptr};
-    FlowStreams m_streams; //!< paths and progress
+    std::vector<LinkEvent> m_linkEvents;
+    Time m_rerouteDelay;                      //!< attribute RerouteDelay
+    std::unique_ptr<LinkFailures> m_failures; //!< null: none
+    std::string m_trouble;                    //!< what stopped the simulation
+    FlowStreams m_streams;                    //!< paths and progress
     FlowRates m_rates{m_streams};
     double m_tolerance{0};                         //!< attribute RateTolerance
     double m_updateShare{0};                       //!< attribute UpdateShare

@@ -59,6 +59,14 @@ const std::vector<uint32_t>& FlowRates::Update(int64_t now)
     m_fixed.clear();
     m_inDoubt.clear();
     m_changed.clear();
+    if (m_allTouched)
+    {
+        m_allTouched = false;
+        m_touched.clear();
+        ++m_updates;
+        UpdateAll(now);
+        return m_filling.GetOrder();
+    }
     for (const PortId port : m_touched)
     {
         for (const auto& user : m_streams.GetLink(port).users)

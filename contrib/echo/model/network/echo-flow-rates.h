@@ -50,10 +50,16 @@ class FlowRates
     /** A stream came to or left the link. */
     void Touch(PortId port);
 
+    /** Capacities have changed: the next update is for all streams. */
+    void TouchAll()
+    {
+        m_allTouched = true;
+    }
+
     /** @return whether any stream could be affected by what was touched */
     bool HasWork() const
     {
-        return !m_touched.empty();
+        return m_allTouched || !m_touched.empty();
     }
 
     /**
@@ -99,6 +105,7 @@ class FlowRates
     size_t m_largeSet{SIZE_MAX};
     MaxMinSolver m_solver;             //!< for a few streams
     FlowFilling m_filling;             //!< for all
+    bool m_allTouched{false};          //!< since the last update
     bool m_forAll{false};              //!< the last update
     uint64_t m_totalRate{0};           //!< bit/s
     std::vector<PortId> m_touched;     //!< with users, since the last update

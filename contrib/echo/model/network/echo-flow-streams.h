@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -59,7 +60,8 @@ struct FlowLink
         uint32_t hop; //!< its place among the hops of all paths
     };
 
-    uint64_t capacity{0};    //!< bit/s
+    uint64_t capacity{0};    //!< bit/s; 0 while it is cut
+    uint64_t rate{0};        //!< bit/s while it is not cut
     uint64_t allocated{0};   //!< bit/s: sum of its users' rates
     std::vector<User> users; //!< active streams
     uint64_t bytes{0};       //!< of messages whose last byte has left
@@ -80,11 +82,27 @@ class FlowStreams
     /** To be called first. */
     void Prepare(Ptr<Router> router);
 
+    /** Links may be cut: a stream that no path joins at present has none, and waits. */
+    void AllowCuts()
+    {
+        m_allowsCuts = true;
+    }
+
     /**
      * @return the number of the stream, made at first use
      * @throws UnsupportedError if no path joins the two
      */
     uint32_t FindOrAdd(DeviceId source, DeviceId destination, uint64_t label);
+
+    /** Finds the path again, links having changed. An active stream whose path changes has rate 0.
+     */
+    void Reroute(uint32_t stream, int64_t now);
+
+    /** @return the stream's source and destination */
+    std::pair<DeviceId, DeviceId> GetEnds(uint32_t stream) const
+    {
+        return {std::get<0>(m_keys[stream]), std::get<1>(m_keys[stream])};
+    }
 
     FlowStream& Get(uint32_t stream)
     {
@@ -93,13 +111,14 @@ class FlowStreams
 
     FlowPath GetPath(uint32_t stream) const
     {
-        return {m_hops.data() + m_firstHops[stream], m_hops.data() + m_firstHops[stream + 1]};
+        const Span span = m_paths[stream];
+        return {m_hops.data() + span.first, m_hops.data() + span.first + span.count};
     }
 
     /** @return links on the stream's path */
     uint32_t CountHops(uint32_t stream) const
     {
-        return m_firstHops[stream + 1] - m_firstHops[stream];
+        return m_paths[stream].count;
     }
 
     FlowLink& GetLink(PortId port)
@@ -163,16 +182,27 @@ class FlowStreams
         size_t operator()(const Key& key) const;
     };
 
+    /** A path among all hops. */
+    struct Span
+    {
+        uint32_t first;
+        uint32_t count;
+    };
+
+    void TakePath(uint32_t stream);
+
     Ptr<Router> m_router;
+    bool m_allowsCuts{false};
     std::unordered_map<Key, uint32_t, KeyHash> m_index; //!< looked up only
     std::vector<FlowStream> m_streams;
     std::vector<uint32_t> m_active;
-    std::vector<PortId> m_used;           //!< links with users
-    std::vector<PortId> m_hops;           //!< all paths
-    std::vector<uint32_t> m_firstHops{0}; //!< by stream: its path among all; one entry more
-    std::vector<uint32_t> m_slots;        //!< by hop: the stream's place among the link's users
-    std::vector<FlowLink> m_links;        //!< by port
-    std::vector<PortId> m_path;           //!< the last path found; kept for its memory
+    std::vector<PortId> m_used;    //!< links with users
+    std::vector<PortId> m_hops;    //!< all paths
+    std::vector<Span> m_paths;     //!< by stream
+    std::vector<Key> m_keys;       //!< by stream
+    std::vector<uint32_t> m_slots; //!< by hop: the stream's place among the link's users
+    std::vector<FlowLink> m_links; //!< by port
+    std::vector<PortId> m_path;    //!< the last path found; kept for its memory
 };
 
 } // namespace echo
