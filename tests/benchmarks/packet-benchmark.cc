@@ -156,6 +156,7 @@ struct ModelRun
     double cpuSeconds{0};
     double milliseconds{0};     //!< simulated, to the last delivery
     double meanMicroseconds{0}; //!< of a message
+    double slowMicroseconds{0}; //!< 90th percentile of messages
 };
 
 std::map<std::string, ModelRun> g_packets; //!< by traffic
@@ -230,18 +231,25 @@ ModelRun RunModel(uint32_t k, const Traffic& traffic, Ptr<NetworkModel> network)
     Simulator::Run();
     ModelRun run;
     run.cpuSeconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    std::vector<double> times;
     for (const FlowRecord& flow : sink.flows)
     {
         run.milliseconds = std::max(run.milliseconds, flow.end.GetSeconds() * 1e3);
-        run.meanMicroseconds += (flow.end - flow.start).GetSeconds() * 1e6;
+        times.push_back((flow.end - flow.start).GetSeconds() * 1e6);
     }
-    run.meanMicroseconds /= static_cast<double>(std::max<size_t>(sink.flows.size(), 1));
+    std::sort(times.begin(), times.end());
+    run.meanMicroseconds = std::accumulate(times.begin(), times.end(), 0.0) /
+                           static_cast<double>(std::max<size_t>(times.size(), 1));
+    run.slowMicroseconds = times.empty() ? 0 : times[times.size() * 9 / 10];
     network->Dispose();
     Simulator::Destroy();
     return run;
 }
 
-void RegisterModels(const std::string& name, uint32_t k, const Traffic& traffic)
+void RegisterModels(const std::string& name,
+                    uint32_t k,
+                    const Traffic& traffic,
+                    const std::string& control = "none")
 {
     for (const bool packets : {true, false})
     {
@@ -254,6 +262,8 @@ void RegisterModels(const std::string& name, uint32_t k, const Traffic& traffic)
                                              if (packets)
                                              {
                                                  network = CreateObject<PacketNetwork>();
+                                                 network->SetAttribute("CongestionControl",
+                                                                       StringValue(control));
                                              }
                                              else
                                              {
@@ -309,6 +319,9 @@ int main(int argc, char* argv[])
              {{"WindowBytes", "524288"}, {"Retransmission", "selective-repeat"}});
     Register("bucket wheel, 128 hosts", wheel, {{"WindowBytes", "524288"}}, 8);
     RegisterModels("permutation of 1024 hosts, 1 MiB", 16, Permutation(1024, 1 << 20));
+    RegisterModels("permutation of 1024 hosts, 16 MiB", 16, Permutation(1024, 16 << 20));
+    RegisterModels(
+        "permutation of 1024 hosts, 16 MiB, DCQCN", 16, Permutation(1024, 16 << 20), "dcqcn");
     RegisterModels("4 rounds of all-to-all, 1024 hosts, 4 MiB", 16, Rounds(1024, 4, 4 << 20));
     RegisterModels("all-to-all of 128 hosts, 1 MiB", 8, Rounds(128, 127, 1 << 20));
     RegisterModels("16 rounds of all-to-all, 1024 hosts, 1 MiB", 16, Rounds(1024, 16, 1 << 20));
@@ -324,25 +337,30 @@ int main(int argc, char* argv[])
                     baseline > 0 ? result.hopsPerSecond / baseline : 0.0,
                     result.eventsPerHop);
     }
-    std::printf("\n%-44s %10s %10s %8s %10s %10s %8s\n",
+    std::printf("\n%-44s %9s %9s %7s %10s %8s %8s %8s\n",
                 "",
                 "packets s",
                 "flows s",
                 "ratio",
                 "packets ms",
-                "flows ms",
-                "mean");
+                "mean",
+                "90th",
+                "last");
     for (const auto& [name, packets] : g_packets)
     {
         const ModelRun& flows = g_flows[name];
-        std::printf("%-44s %10.3f %10.4f %8.1f %10.4f %10.4f %+7.1f%%\n",
+        const auto percent = [](double flow, double packet) { return 100 * (flow / packet - 1); };
+        std::printf("%-44s %9.3f %9.4f %7.1f %10.4f %+7.1f%% %+7.1f%% %+7.1f%%\n",
                     name.c_str(),
                     packets.cpuSeconds,
                     flows.cpuSeconds,
                     packets.cpuSeconds / std::max(flows.cpuSeconds, 1e-6),
                     packets.milliseconds,
-                    flows.milliseconds,
-                    100 * (flows.meanMicroseconds / packets.meanMicroseconds - 1));
+                    percent(flows.meanMicroseconds, packets.meanMicroseconds),
+                    percent(flows.slowMicroseconds, packets.slowMicroseconds),
+                    percent(flows.milliseconds, packets.milliseconds));
     }
+    std::printf("mean, 90th, last: completion times of messages in flows against packets: their\n"
+                "mean, their 90th percentile, and when the last one is delivered.\n");
     return 0;
 }

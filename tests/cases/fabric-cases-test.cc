@@ -229,6 +229,30 @@ TEST(Failures, AreWentAroundOrReportedWithWhatIsUnfinished)
     EXPECT_THAT(cut.error, HasSubstr("all-to-all"));
 }
 
+TEST(Failures, FlowsGoAroundToo)
+{
+    const std::string flow = "echo: 1\nfidelity: flow\n" + CaseCluster(16, LEAF_SPINE) +
+                             "workload: {collectives: [{op: all-to-all, bytes: 16MiB}]}\n" +
+                             "network: {reroute_delay: 100us}\n";
+    const CapturedRun clean = RunText(flow);
+    ASSERT_EQ(clean.error, "");
+    const CapturedRun around =
+        RunText(flow + "failures:\n"
+                       "  - {time: 200us, switch: spine2, state: down}\n"
+                       "  - {time: 300us, link: [leaf0, spine0], rate: 25Gbps}\n"
+                       "  - {time: 1500us, switch: spine2, state: up}\n");
+    ASSERT_EQ(around.error, "");
+    EXPECT_GT(around.run.stepTime, clean.run.stepTime);
+    EXPECT_EQ(around.collectives[0].payloadBytes, clean.collectives[0].payloadBytes);
+
+    const CapturedRun cut =
+        RunText(flow + "failures: [{time: 500us, link: [host7/nic0, leaf1], state: down}]\n");
+    EXPECT_EQ(cut.exitCode, 3);
+    EXPECT_THAT(cut.error, HasSubstr("at 600.000 us: no way is left for"));
+    EXPECT_THAT(cut.error, HasSubstr("with host7/nic0 - leaf1 down"));
+    EXPECT_THAT(cut.error, HasSubstr("all-to-all"));
+}
+
 TEST(Failures, BadOnesAreRefused)
 {
     const auto error = [](const std::string& failure, const std::string& fidelity = "packet") {
@@ -247,8 +271,10 @@ TEST(Failures, BadOnesAreRefused)
     EXPECT_THAT(error("{time: 1us, link: [leaf0, spine0]}"),
                 HasSubstr("'state', 'rate' and 'loss'"));
     EXPECT_THAT(error("{time: 1us, switch: leaf0, state: off}"), HasSubstr("down or up"));
-    EXPECT_THAT(error("{time: 1us, switch: leaf0, state: down}", "flow"),
-                HasSubstr("fidelity: packet"));
+    EXPECT_THAT(error("{time: 1us, switch: leaf0, state: down}", "analytical"),
+                HasSubstr("fidelity: packet or flow"));
+    EXPECT_THAT(error("{time: 1us, switch: leaf0, loss: 0.1}", "flow"),
+                HasSubstr("loss with fidelity flow"));
 }
 
 // Five switches in a ring: each host sends to the next but one. Two flows at the full rate on each

@@ -198,6 +198,8 @@ TEST(FlowRates, UpdatesEqualSolvingForAll)
         FlowStreams streams;
         streams.Prepare(rig.router);
         FlowRates rates(streams);
+        rates.SetLargeSet(seed % 3 == 0 ? 8 : SIZE_MAX); // small and large updates in turn, too
+        FlowFilling filling(streams);
         std::vector<uint32_t> active;
         std::vector<uint32_t> idle;
         for (uint32_t i = 0; i < 60; ++i)
@@ -226,9 +228,9 @@ TEST(FlowRates, UpdatesEqualSolvingForAll)
                 {
                     streams.Leave(stream, now);
                 }
-                for (uint32_t hop = 0; hop < streams.Get(stream).hops; ++hop)
+                for (const PortId port : streams.GetPath(stream))
                 {
-                    rates.Touch(streams.GetPath(stream)[hop]);
+                    rates.Touch(port);
                 }
             }
             rates.Update(now);
@@ -242,13 +244,23 @@ TEST(FlowRates, UpdatesEqualSolvingForAll)
             for (const uint32_t stream : active)
             {
                 flows.emplace_back();
-                for (uint32_t hop = 0; hop < streams.Get(stream).hops; ++hop)
+                for (const PortId port : streams.GetPath(stream))
                 {
-                    flows.back().push_back(streams.GetPath(stream)[hop].Get());
+                    flows.back().push_back(port.Get());
                 }
                 found.push_back(streams.Get(stream).progress.GetRate());
             }
             const std::vector<uint64_t> expected = Shares(capacities, flows);
+            filling.Solve();
+            for (size_t i = 0; i < expected.size(); ++i)
+            {
+                ASSERT_NEAR(static_cast<double>(filling.GetRate(active[i])),
+                            static_cast<double>(expected[i]),
+                            60);
+                const PortId bottleneck = filling.GetBottleneck(active[i]);
+                EXPECT_LT(filling.GetRemaining(bottleneck),
+                          streams.GetLink(bottleneck).users.size());
+            }
             for (size_t i = 0; i < expected.size(); ++i)
             {
                 ASSERT_NEAR(static_cast<double>(found[i]), static_cast<double>(expected[i]), 60)
@@ -503,6 +515,72 @@ TEST(FlowNetwork, KeepsBytesAndBounds)
                                    rig.records.flows.end(),
                                    [](const auto& a, const auto& b) { return a.end < b.end; }));
     }
+}
+
+/** One switch; the link of host 0 meets the events. */
+struct FailureRig : public FlowRig
+{
+    explicit FailureRig(std::vector<LinkEvent> events) : FlowRig(SmallCluster{})
+    {
+        std::vector<PortId> path;
+        router->FindPath(Nic(0), Nic(1), 0, path);
+        for (LinkEvent& event : events)
+        {
+            event.subject = "the link";
+            event.links = {LinkId(path[0].Get() / 2)};
+        }
+        flow = CreateObject<FlowNetwork>();
+        flow->SetAttribute("RerouteDelay", TimeValue(MicroSeconds(10)));
+        flow->SetLinkEvents(events);
+        flow->Prepare(router, &records);
+    }
+};
+
+LinkEvent Event(Time time, LinkEvent::Kind kind, const std::string& rate = "1bps")
+{
+    LinkEvent event;
+    event.time = time;
+    event.kind = kind;
+    event.rate = DataRate(rate);
+    return event;
+}
+
+// 100 KB at 100 Gb/s take 8 us. The link is down from 3 us on: 37,500 B have left. From 103 us on
+// it is up, and 10 us later there is a way again: the other 62,500 B take 5 us.
+TEST(FlowNetworkFailures, WhatIsCutWaits)
+{
+    FailureRig rig({Event(MicroSeconds(3), LinkEvent::Kind::DOWN),
+                    Event(MicroSeconds(103), LinkEvent::Kind::UP)});
+    rig.Send(0, 1, 100000, 0);
+    rig.Send(2, 3, 100000, 0);                   // elsewhere, not disturbed
+    rig.Send(2, 0, 100000, 0, MicroSeconds(50)); // begins without a way
+    Simulator::Run();
+    EXPECT_THAT(rig.arrivals, ElementsAre(120000000, 10000000, 123000000));
+    EXPECT_EQ(rig.flow->DescribeTrouble(), "");
+    rig.flow->ReportLinks(rig.records, Simulator::Now());
+    EXPECT_EQ(rig.records.FindLink("host0/nic0", "leaf0")->payloadBytes, 100000u);
+}
+
+// At a quarter of the rate the other 62,500 B take 20 us.
+TEST(FlowNetworkFailures, WhatIsSlowIsSlow)
+{
+    FailureRig rig({Event(MicroSeconds(3), LinkEvent::Kind::RATE, "25Gbps")});
+    rig.Send(0, 1, 100000, 0);
+    Simulator::Run();
+    EXPECT_THAT(rig.arrivals, ElementsAre(25000000));
+}
+
+TEST(FlowNetworkFailures, WhatHasNoWayIsNamed)
+{
+    FailureRig rig({Event(MicroSeconds(3), LinkEvent::Kind::DOWN)});
+    rig.Send(0, 1, 100000, 0);
+    Simulator::Run();
+    EXPECT_EQ(Simulator::Now(), MicroSeconds(13));
+    EXPECT_THAT(
+        rig.flow->DescribeTrouble(),
+        HasSubstr("at 13.000 us: no way is left for 1 flows (host0/nic0 to host1/nic0) with "
+                  "the link down"));
+    EXPECT_THROW(rig.flow->SetLinkEvents({Event(Time(), LinkEvent::Kind::LOSS)}), UnsupportedError);
 }
 
 } // namespace

@@ -143,6 +143,17 @@ Ptr<NetworkModel> EchoBackendHelper::CreatePacketNetwork() const
     return network;
 }
 
+Ptr<NetworkModel> EchoBackendHelper::CreateFlowNetwork() const
+{
+    Ptr<FlowNetwork> network = CreateObject<FlowNetwork>();
+    if (m_fidelity == Fidelity::FLOW) // else it is for links inside hosts
+    {
+        network->SetAttribute("RerouteDelay", TimeValue(m_settings.network.rerouteDelay));
+        network->SetLinkEvents(m_settings.failures);
+    }
+    return network;
+}
+
 Ptr<NetworkModel> EchoBackendHelper::CreateNetwork(Fidelity fidelity, RecordSink* sink)
 {
     Ptr<NetworkModel> network;
@@ -152,7 +163,7 @@ Ptr<NetworkModel> EchoBackendHelper::CreateNetwork(Fidelity fidelity, RecordSink
     }
     else
     {
-        network = CreateObject<FlowNetwork>();
+        network = CreateFlowNetwork();
     }
     network->Prepare(m_router, sink);
     m_networks.push_back(network);
@@ -176,6 +187,7 @@ Ptr<CollectiveBackend> EchoBackendHelper::Create(Fidelity fidelity,
                                                  RecordSink* sink)
 {
     Ptr<CollectiveBackend> backend;
+    m_fidelity = fidelity;
     switch (fidelity)
     {
     case Fidelity::ANALYTICAL:

@@ -28,7 +28,7 @@ struct BackendSettings
     bool sharesLinks{true}; //!< analytical: see AnalyticalBackend's attribute ShareLinks
     CollectiveSettings collective;
     NetworkSettings network;
-    std::vector<LinkEvent> failures;     //!< packet fidelity only
+    std::vector<LinkEvent> failures;     //!< packet and flow fidelity only
     std::vector<TrafficSpec> background; //!< packet and flow fidelity only
 };
 
@@ -78,9 +78,11 @@ class EchoBackendHelper
     Ptr<ScheduledBackend> CreateScheduled(Fidelity fidelity, RecordSink* sink);
     Ptr<NetworkModel> CreateNetwork(Fidelity fidelity, RecordSink* sink);
     Ptr<NetworkModel> CreatePacketNetwork() const;
+    Ptr<NetworkModel> CreateFlowNetwork() const;
 
     PlacementPtr m_placement;                         //!< ranks on GPUs
     BackendSettings m_settings;                       //!< as given
+    Fidelity m_fidelity{Fidelity::ANALYTICAL};        //!< of the back end
     Ptr<Router> m_router;                             //!< shared by all models
     Ptr<CostModel> m_costModel;                       //!< calibrated or derived
     Ptr<CollectiveSelector> m_selector;               //!< one choice for all fidelities

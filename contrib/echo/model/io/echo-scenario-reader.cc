@@ -144,9 +144,18 @@ void ReadFailuresAndBackground(const YamlNode& root, Scenario& scenario)
     {
         const YamlNode node = root.Get("failures");
         scenario.failures = ReadFailures(node, topology);
-        if (!scenario.failures.empty() && scenario.fidelity != Fidelity::PACKET)
+        if (!scenario.failures.empty() && scenario.fidelity != Fidelity::PACKET &&
+            scenario.fidelity != Fidelity::FLOW)
         {
-            node.Fail("failures with fidelity " + fidelity, "fidelity: packet");
+            node.Fail("failures with fidelity " + fidelity, "fidelity: packet or flow");
+        }
+        const bool loses =
+            std::any_of(scenario.failures.begin(),
+                        scenario.failures.end(),
+                        [](const LinkEvent& event) { return event.kind == LinkEvent::Kind::LOSS; });
+        if (loses && scenario.fidelity == Fidelity::FLOW)
+        {
+            node.Fail("loss with fidelity flow, which has no packets to lose", "fidelity: packet");
         }
     }
     if (root.Has("background"))

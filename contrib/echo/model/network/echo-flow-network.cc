@@ -26,6 +26,9 @@ namespace
 /** Streams that depend on one another, from which on all at once are found faster than a few. */
 constexpr size_t LARGE_SET = 128;
 
+constexpr double BYTE_PS = 8e12;    //!< ps of a byte at 1 bit/s
+constexpr double LONGEST_PS = 1e15; //!< for which anything is put off
+
 int64_t NowPs()
 {
     return Simulator::Now().GetPicoSeconds();
@@ -45,21 +48,28 @@ TypeId FlowNetwork::GetTypeId()
                                           DoubleValue(0),
                                           MakeDoubleAccessor(&FlowNetwork::m_tolerance),
                                           MakeDoubleChecker<double>(0, 0.1))
-                            .AddAttribute("UpdateInterval",
+                            .AddAttribute("UpdateShare",
                                           "Where more than BatchStreams streams are active and a "
-                                          "change of rates ran through many, the next one comes no "
-                                          "sooner than this; a message that comes meanwhile waits, "
-                                          "what one that ends leaves is free then; neither for "
-                                          "longer than a quarter of what the message takes alone. "
-                                          "0: at once, exact",
-                                          TimeValue(MicroSeconds(10)),
-                                          MakeTimeAccessor(&FlowNetwork::m_updateInterval),
-                                          MakeTimeChecker(Time(0)))
+                                          "change of rates ran through many, changes are gathered "
+                                          "for this part of the time that a message takes on "
+                                          "average: one that comes meanwhile has what others "
+                                          "leave on its path, what one that ends leaves is free. "
+                                          "No message waits for its rate longer than an eighth of "
+                                          "its own time. 0: rates change at once, exact",
+                                          DoubleValue(0.05),
+                                          MakeDoubleAccessor(&FlowNetwork::m_updateShare),
+                                          MakeDoubleChecker<double>(0, 0.5))
                             .AddAttribute("BatchStreams",
-                                          "See UpdateInterval.",
-                                          UintegerValue(512),
+                                          "See UpdateShare.",
+                                          UintegerValue(256),
                                           MakeUintegerAccessor(&FlowNetwork::m_batchStreams),
                                           MakeUintegerChecker<uint32_t>())
+                            .AddAttribute("RerouteDelay",
+                                          "Time from the failure or return of a link to ways that "
+                                          "heed it.",
+                                          TimeValue(MilliSeconds(1)),
+                                          MakeTimeAccessor(&FlowNetwork::m_rerouteDelay),
+                                          MakeTimeChecker(Time(0)))
                             .AddTraceSource("Delivered",
                                             "A message has arrived",
                                             MakeTraceSourceAccessor(&FlowNetwork::m_delivered),
@@ -74,6 +84,7 @@ void FlowNetwork::DoDispose()
 {
     m_wake.Cancel();
     m_update.Cancel();
+    m_failures.reset();
     m_transfers.clear();
     m_router = nullptr;
     NetworkModel::DoDispose();
@@ -87,6 +98,7 @@ void FlowNetwork::Prepare(Ptr<Router> router, RecordSink* sink)
     m_streams.Prepare(router);
     m_rates.SetTolerance(m_tolerance);
     m_rates.SetLargeSet(LARGE_SET);
+    StartFailures();
 }
 
 Fidelity FlowNetwork::GetFidelity() const
@@ -122,7 +134,7 @@ void FlowNetwork::Send(const Message& message, DeliveredCallback delivered)
     const uint32_t transfer = NewTransfer(message, std::move(delivered));
     ++m_live;
     FlowStream& stream = m_streams.Get(number);
-    m_transfers[transfer].hops = stream.hops;
+    m_transfers[transfer].hops = m_streams.CountHops(number);
     if (stream.active)
     {
         m_transfers[stream.tail].next = transfer;
@@ -130,34 +142,63 @@ void FlowNetwork::Send(const Message& message, DeliveredCallback delivered)
         return;
     }
     Activate(number, transfer);
+    if (m_streams.CountHops(number) == 0)
+    {
+        CheckReachability();
+    }
 }
 
 void FlowNetwork::Activate(uint32_t number, uint32_t transfer)
 {
+    const uint64_t bytes = m_transfers[transfer].message.bytes;
     FlowStream& stream = m_streams.Get(number);
     stream.head = stream.tail = transfer;
-    stream.progress.Start(m_transfers[transfer].message.bytes, NowPs());
+    stream.progress.Start(bytes, NowPs());
     m_streams.Enter(number, NowPs());
-    ++m_activeStreams;
-    TouchPath(number, m_transfers[transfer].message.bytes);
+    m_activeBytes += bytes;
+    int64_t due = NowPs();
+    if (IsGathering() && m_streams.CountHops(number) > 0)
+    {
+        const uint64_t fair = TakeLeftover(number);
+        due = stream.progress.GetRate() >= fair / 2 ? m_nextUpdate : DueAfter(bytes, fair);
+    }
+    TouchPath(number, due);
 }
 
-void FlowNetwork::TouchPath(uint32_t number, uint64_t bytes)
+bool FlowNetwork::IsGathering() const
 {
-    const PortId* path = m_streams.GetPath(number);
-    for (uint32_t hop = 0; hop < m_streams.Get(number).hops; ++hop)
+    return m_nextUpdate > NowPs();
+}
+
+uint64_t FlowNetwork::TakeLeftover(uint32_t number)
+{
+    uint64_t left = std::numeric_limits<uint64_t>::max();
+    uint64_t fair = left;
+    for (const PortId port : m_streams.GetPath(number))
     {
-        m_rates.Touch(path[hop]);
+        const FlowLink& link = m_streams.GetLink(port);
+        left = std::min(left, link.capacity - std::min(link.capacity, link.allocated));
+        fair = std::min(fair, link.capacity / link.users.size());
     }
-    if (!m_rates.HasWork())
+    m_streams.SetRate(number, std::min(left, fair), NowPs());
+    Expect(number);
+    return fair;
+}
+
+void FlowNetwork::TouchPath(uint32_t number, int64_t due)
+{
+    for (const PortId port : m_streams.GetPath(number))
     {
-        return;
+        m_rates.Touch(port);
     }
-    int64_t due = NowPs();
-    if (m_nextUpdate > due)
+    if (m_rates.HasWork())
     {
-        due = std::min(m_nextUpdate, due + MostDelay(number, bytes));
+        ScheduleUpdate(due);
     }
+}
+
+void FlowNetwork::ScheduleUpdate(int64_t due)
+{
     if (m_update.IsExpired() || due < m_updateTime)
     {
         m_update.Cancel();
@@ -166,42 +207,74 @@ void FlowNetwork::TouchPath(uint32_t number, uint64_t bytes)
     }
 }
 
-int64_t FlowNetwork::MostDelay(uint32_t number, uint64_t bytes)
-{
-    uint64_t capacity = UINT64_MAX;
-    const PortId* path = m_streams.GetPath(number);
-    for (uint32_t hop = 0; hop < m_streams.Get(number).hops; ++hop)
-    {
-        capacity = std::min(capacity, m_streams.GetLink(path[hop]).capacity);
-    }
-    constexpr double BIT_PS = 8e12; // ps of a byte at 1 b/s
-    const double alone = static_cast<double>(bytes) * BIT_PS / static_cast<double>(capacity);
-    return static_cast<int64_t>(std::min(alone / 4, 1e15));
-}
-
 void FlowNetwork::FindRates()
 {
-    for (const uint32_t stream : m_rates.Update(NowPs()))
-    {
-        PushCompletion(stream);
-    }
+    const std::vector<uint32_t>& found = m_rates.Update(NowPs());
     m_nextUpdate = 0;
-    if (m_activeStreams > m_batchStreams && m_rates.GetLastSize() > LARGE_SET)
+    if (m_rates.WasForAll())
     {
-        m_nextUpdate = NowPs() + m_updateInterval.GetPicoSeconds();
+        const int64_t interval = FindInterval();
+        m_nextUpdate = NowPs() + interval;
+        m_horizonLength = 2 * interval;
+        m_horizon = interval > 0 ? NowPs() + m_horizonLength : FOREVER;
+    }
+    for (const uint32_t stream : found)
+    {
+        Expect(stream);
     }
     ScheduleWake();
 }
 
-void FlowNetwork::PushCompletion(uint32_t number)
+int64_t FlowNetwork::FindInterval() const
 {
-    const FlowStream& stream = m_streams.Get(number);
+    if (m_streams.GetActive().size() <= m_batchStreams || m_rates.GetTotalRate() == 0)
+    {
+        return 0;
+    }
+    const double average =
+        static_cast<double>(m_activeBytes) * BYTE_PS / static_cast<double>(m_rates.GetTotalRate());
+    return static_cast<int64_t>(std::min(m_updateShare * average, LONGEST_PS));
+}
+
+void FlowNetwork::Expect(uint32_t number)
+{
+    FlowStream& stream = m_streams.Get(number);
+    if (stream.expected || stream.progress.GetRate() == 0 ||
+        (m_horizon != FOREVER && !stream.progress.EndsBy(m_horizon)))
+    {
+        return;
+    }
+    stream.expected = true;
     m_completions.push_back({stream.progress.GetEnd(), number, stream.version});
     std::push_heap(m_completions.begin(), m_completions.end(), std::greater<Completion>());
-    if (m_completions.size() > 4 * m_activeStreams + 1024)
+    if (m_completions.size() > 4 * m_streams.GetActive().size() + 1024)
     {
         DropOutdatedCompletions();
     }
+}
+
+void FlowNetwork::ExtendHorizon()
+{
+    m_horizonLength *= 2;
+    m_horizon = NowPs() + m_horizonLength;
+    bool isAnyLater = false;
+    for (const uint32_t number : m_streams.GetActive())
+    {
+        Expect(number);
+        const FlowStream& stream = m_streams.Get(number);
+        isAnyLater = isAnyLater || (!stream.expected && stream.progress.GetRate() > 0);
+    }
+    if (!isAnyLater)
+    {
+        m_horizon = FOREVER;
+    }
+}
+
+int64_t FlowNetwork::DueAfter(uint64_t bytes, uint64_t rate) const
+{
+    const double own =
+        static_cast<double>(bytes) * BYTE_PS / static_cast<double>(std::max<uint64_t>(rate, 1));
+    return std::min(m_nextUpdate, NowPs() + static_cast<int64_t>(std::min(own / 8, LONGEST_PS)));
 }
 
 bool FlowNetwork::IsOutdated(const Completion& completion)
@@ -227,11 +300,12 @@ void FlowNetwork::ScheduleWake()
         std::pop_heap(m_completions.begin(), m_completions.end(), std::greater<Completion>());
         m_completions.pop_back();
     }
-    if (m_completions.empty())
+    const int64_t time =
+        m_completions.empty() ? m_horizon : std::min(m_horizon, m_completions.front().time);
+    if (time == FOREVER)
     {
         return;
     }
-    const int64_t time = m_completions.front().time;
     if (!m_wake.IsExpired() && m_wakeTime <= time)
     {
         return; // an early wake finds nothing to do and asks again
@@ -255,6 +329,10 @@ void FlowNetwork::Wake()
             CompleteHead(due.stream);
         }
     }
+    if (m_horizon <= now)
+    {
+        ExtendHorizon();
+    }
     ScheduleWake();
 }
 
@@ -264,10 +342,9 @@ void FlowNetwork::CompleteHead(uint32_t number)
     FlowStream& stream = m_streams.Get(number);
     const uint32_t done = stream.head;
     const Transfer& transfer = m_transfers[done];
-    const PortId* path = m_streams.GetPath(number);
-    for (uint32_t hop = 0; hop < stream.hops; ++hop)
+    for (const PortId port : m_streams.GetPath(number))
     {
-        m_streams.GetLink(path[hop]).bytes += transfer.message.bytes;
+        m_streams.GetLink(port).bytes += transfer.message.bytes;
     }
     const auto [arrivals, isNew] = m_arrivals.try_emplace(now + stream.delay);
     arrivals->second.push_back(done);
@@ -276,17 +353,20 @@ void FlowNetwork::CompleteHead(uint32_t number)
         Simulator::Schedule(
             PicoSeconds(stream.delay), &FlowNetwork::DeliverAll, this, arrivals->first);
     }
+    m_activeBytes -= transfer.message.bytes;
     stream.head = transfer.next;
+    stream.expected = false;
     ++stream.version;
     if (stream.head != NONE)
     {
+        m_activeBytes += m_transfers[stream.head].message.bytes;
         stream.progress.Continue(m_transfers[stream.head].message.bytes, now);
-        PushCompletion(number);
+        Expect(number);
         return;
     }
     m_streams.Leave(number, now);
-    --m_activeStreams;
-    TouchPath(number, transfer.message.bytes);
+    TouchPath(number,
+              IsGathering() ? DueAfter(transfer.message.bytes, stream.progress.GetRate()) : now);
 }
 
 void FlowNetwork::DeliverAll(int64_t time)
@@ -342,7 +422,8 @@ void FlowNetwork::ReportLinks(RecordSink& sink, Time) const
         record.payloadBytes = record.wireBytes = link.bytes;
         record.busy = PicoSeconds(link.busy);
         record.lastBusy = PicoSeconds(link.lastBusy);
-        record.peakRate = link.peakRate;
+        record.peakRate = static_cast<double>(link.peakRate) /
+                          static_cast<double>(topology.RateOf(PortId(number)).GetBitRate());
         sink.OnLink(record);
     }
 }

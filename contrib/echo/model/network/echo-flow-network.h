@@ -4,6 +4,7 @@
 
 #include "echo-flow-rates.h"
 #include "echo-flow-streams.h"
+#include "echo-link-failures.h"
 #include "echo-network-model.h"
 
 #include "ns3/event-id.h"
@@ -11,7 +12,10 @@
 #include "ns3/traced-callback.h"
 
 #include <cstdint>
+#include <limits>
 #include <map>
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace ns3
@@ -27,7 +31,7 @@ namespace echo
  * Rates are whole bits per second and progress is counted exactly (no floating point), so an idle
  * path takes its delay and bytes / rate, rounded up to a picosecond, and runs repeat on every
  * compiler. Rates are found again once an instant, and only for those streams whose share changes
- * (FlowRates); where that is very many, changes are gathered for a time (attribute UpdateInterval).
+ * (FlowRates); where that is very many, changes are gathered for a time (attribute UpdateShare).
  *
  * Serves both planes: NIC to NIC and GPU to GPU of one host.
  */
@@ -43,6 +47,13 @@ class FlowNetwork : public NetworkModel
     Fidelity GetFidelity() const override;
     void ReportLinks(RecordSink& sink, Time duration) const override;
     NetworkTotals GetTotals() const override;
+    std::string DescribeTrouble() const override;
+
+    /**
+     * Before Prepare: what happens to links. What is on a link that is cut is not lost, but waits
+     * for the new way. @p events are no losses: there are no packets to lose
+     */
+    void SetLinkEvents(std::vector<LinkEvent> events);
 
     /** @return times that rates were found, for tests of the cost */
     uint64_t GetSolveCount() const;
@@ -77,16 +88,30 @@ class FlowNetwork : public NetworkModel
 
     uint32_t NewTransfer(const Message& message, DeliveredCallback delivered);
     void Activate(uint32_t stream, uint32_t transfer);
+    /** @return true while changes of rates are gathered */
+    bool IsGathering() const;
     /**
-     * Rates will be found again, soon or now, for what shares the stream's path.
-     * @param bytes of the message that begins or has ended
+     * The stream has what others leave on its path until rates are found.
+     * @return bit/s it may expect at most
      */
-    void TouchPath(uint32_t stream, uint64_t bytes);
-    /** @return ps that a message may be kept from its rate, or others from what it leaves */
-    int64_t MostDelay(uint32_t stream, uint64_t bytes);
+    uint64_t TakeLeftover(uint32_t stream);
+    /** @return ps: next update, or sooner for a message of @p bytes that moves at @p rate (bit/s)
+     */
+    int64_t DueAfter(uint64_t bytes, uint64_t rate) const;
+    /**
+     * Rates will be found again for what shares the stream's path.
+     * @param due ps, or sooner
+     */
+    void TouchPath(uint32_t stream, int64_t due);
     void FindRates();
-    void PushCompletion(uint32_t stream);
+    /** @return ps for which changes are gathered after an update for all streams; 0: not at all */
+    int64_t FindInterval() const;
+    /** Notes when the stream's head will be through, if that is before the horizon. */
+    void Expect(uint32_t stream);
+    /** Notes ends of more streams. */
+    void ExtendHorizon();
     void DropOutdatedCompletions();
+    void ScheduleUpdate(int64_t due);
     void ScheduleWake();
     void Wake();
     void CompleteHead(uint32_t stream);
@@ -94,14 +119,28 @@ class FlowNetwork : public NetworkModel
     void Deliver(uint32_t transfer);
     bool IsOutdated(const Completion& completion);
 
+    class Failures;
+    void StartFailures();
+    /** Changes rates at once, after links have changed. */
+    void OnLinksChanged();
+    /** Ways have changed. */
+    void Reroute();
+    /** Stops the simulation if messages can never arrive. */
+    void CheckReachability();
+
     static constexpr uint32_t NONE = 0xffffffff;
+    static constexpr int64_t FOREVER = std::numeric_limits<int64_t>::max();
 
     Ptr<Router> m_router;
     RecordSink* m_sink{nullptr};
-    FlowStreams m_streams; //!< paths and progress
+    std::vector<LinkEvent> m_linkEvents;
+    Time m_rerouteDelay;                      //!< attribute RerouteDelay
+    std::unique_ptr<LinkFailures> m_failures; //!< null: none
+    std::string m_trouble;                    //!< what stopped the simulation
+    FlowStreams m_streams;                    //!< paths and progress
     FlowRates m_rates{m_streams};
     double m_tolerance{0};                         //!< attribute RateTolerance
-    Time m_updateInterval;                         //!< attribute UpdateInterval
+    double m_updateShare{0};                       //!< attribute UpdateShare
     uint32_t m_batchStreams{0};                    //!< attribute BatchStreams
     int64_t m_nextUpdate{0};                       //!< ps: rates are found no sooner
     TracedCallback<const FlowRecord&> m_delivered; //!< trace source "Delivered"
@@ -111,7 +150,9 @@ class FlowNetwork : public NetworkModel
     uint64_t m_live{0}; //!< messages not delivered
 
     std::vector<Completion> m_completions; //!< heap, earliest on top; may hold outdated ones
-    uint64_t m_activeStreams{0};
+    uint64_t m_activeBytes{0};             //!< of the heads of active streams
+    int64_t m_horizon{FOREVER};            //!< ps: ends that come later are not noted yet
+    int64_t m_horizonLength{0};            //!< ps: from when it was set
     EventId m_wake;
     int64_t m_wakeTime{0};
     EventId m_update;                                    //!< FindRates

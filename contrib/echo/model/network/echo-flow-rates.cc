@@ -8,7 +8,7 @@ namespace ns3
 namespace echo
 {
 
-FlowRates::FlowRates(FlowStreams& streams) : m_streams(streams)
+FlowRates::FlowRates(FlowStreams& streams) : m_streams(streams), m_filling(streams)
 {
 }
 
@@ -31,10 +31,9 @@ void FlowRates::Include(uint32_t number)
     stream.trialRate = stream.progress.GetRate();
     stream.trialBottleneck = stream.bottleneck;
     m_set.push_back(number);
-    const PortId* path = m_streams.GetPath(number);
-    for (uint32_t hop = 0; hop < stream.hops; ++hop)
+    for (const PortId port : m_streams.GetPath(number))
     {
-        m_fixed[IncludeLink(path[hop])] -= stream.progress.GetRate();
+        m_fixed[IncludeLink(port)] -= stream.progress.GetRate();
     }
 }
 
@@ -60,6 +59,14 @@ const std::vector<uint32_t>& FlowRates::Update(int64_t now)
     m_fixed.clear();
     m_inDoubt.clear();
     m_changed.clear();
+    if (m_allTouched)
+    {
+        m_allTouched = false;
+        m_touched.clear();
+        ++m_updates;
+        UpdateAll(now);
+        return m_filling.GetOrder();
+    }
     for (const PortId port : m_touched)
     {
         for (const auto& user : m_streams.GetLink(port).users)
@@ -70,8 +77,13 @@ const std::vector<uint32_t>& FlowRates::Update(int64_t now)
                 Include(user.stream);
             }
         }
+        if (m_set.size() > m_largeSet)
+        {
+            break;
+        }
     }
     m_touched.clear();
+    m_forAll = false;
     if (m_set.empty())
     {
         return m_changed;
@@ -80,23 +92,19 @@ const std::vector<uint32_t>& FlowRates::Update(int64_t now)
     // A change that runs through very many streams one by one is found faster for all at once.
     constexpr int MOST_ROUNDS = 64;
     size_t solved = 0;
-    bool all = false;
     for (int round = 0; solved < m_set.size(); ++round)
     {
-        if (round == MOST_ROUNDS || (!all && m_set.size() > m_largeSet))
+        if (round == MOST_ROUNDS || m_set.size() > m_largeSet)
         {
-            IncludeAllConnected();
-            all = true;
+            UpdateAll(now);
+            return m_filling.GetOrder();
         }
         solved = m_set.size();
         Solve();
         ReadSolution();
-        if (!all)
+        for (const PortId port : m_inDoubt)
         {
-            for (const PortId port : m_inDoubt)
-            {
-                IncludeAffected(port);
-            }
+            IncludeAffected(port);
         }
     }
     Commit(now);
@@ -112,14 +120,12 @@ void FlowRates::Solve()
     }
     for (const uint32_t number : m_set)
     {
-        const FlowStream& stream = m_streams.Get(number);
-        const PortId* path = m_streams.GetPath(number);
         m_pathLinks.clear();
-        for (uint32_t hop = 0; hop < stream.hops; ++hop)
+        for (const PortId port : m_streams.GetPath(number))
         {
-            m_pathLinks.push_back(m_streams.GetLink(path[hop]).number);
+            m_pathLinks.push_back(m_streams.GetLink(port).number);
         }
-        m_solver.AddFlow(m_pathLinks.data(), stream.hops);
+        m_solver.AddFlow(m_pathLinks.data(), static_cast<uint32_t>(m_pathLinks.size()));
     }
     m_solver.Solve();
 }
@@ -147,8 +153,10 @@ void FlowRates::ReadSolution()
         const PortId bottleneck = m_links[m_solver.GetBottleneck(flow)];
         if (m_solver.GetRate(flow) != stream.trialRate)
         {
-            const PortId* path = m_streams.GetPath(m_set[flow]);
-            std::for_each(path, path + stream.hops, [this](PortId port) { Doubt(port); });
+            for (const PortId port : m_streams.GetPath(m_set[flow]))
+            {
+                Doubt(port);
+            }
             stream.trialRate = m_solver.GetRate(flow);
         }
         if (bottleneck != stream.trialBottleneck)
@@ -203,17 +211,6 @@ void FlowRates::IncludeAffected(PortId port)
     }
 }
 
-void FlowRates::IncludeAllConnected()
-{
-    for (size_t link = 0; link < m_links.size(); ++link) // grows while it runs
-    {
-        for (const auto& user : m_streams.GetLink(m_links[link]).users)
-        {
-            Include(user.stream);
-        }
-    }
-}
-
 void FlowRates::Commit(int64_t now)
 {
     for (const uint32_t number : m_set)
@@ -229,9 +226,26 @@ void FlowRates::Commit(int64_t now)
     for (const PortId port : m_links)
     {
         FlowLink& link = m_streams.GetLink(port);
-        link.peakRate =
-            std::max(link.peakRate,
-                     static_cast<double>(link.allocated) / static_cast<double>(link.capacity));
+        link.peakRate = std::max(link.peakRate, link.allocated);
+    }
+}
+
+void FlowRates::UpdateAll(int64_t now)
+{
+    m_filling.Solve();
+    m_forAll = true;
+    m_totalRate = 0;
+    for (const uint32_t number : m_filling.GetOrder())
+    {
+        const uint64_t rate = m_filling.GetRate(number);
+        m_streams.TakeShare(number, rate, m_filling.GetBottleneck(number), now);
+        m_totalRate += rate;
+    }
+    for (const PortId port : m_streams.GetUsedLinks())
+    {
+        FlowLink& link = m_streams.GetLink(port);
+        link.allocated = link.capacity - m_filling.GetRemaining(port);
+        link.peakRate = std::max(link.peakRate, link.allocated);
     }
 }
 

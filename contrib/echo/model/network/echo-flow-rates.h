@@ -2,6 +2,7 @@
 #ifndef ECHO_FLOW_RATES_H
 #define ECHO_FLOW_RATES_H
 
+#include "echo-flow-filling.h"
 #include "echo-flow-streams.h"
 #include "echo-max-min-solver.h"
 
@@ -40,7 +41,7 @@ class FlowRates
         m_tolerance = tolerance;
     }
 
-    /** A set of more streams than this is at once made that of all that are connected with it. */
+    /** From a set of more streams than this on, shares are found for all streams at once. */
     void SetLargeSet(size_t streams)
     {
         m_largeSet = streams;
@@ -49,22 +50,35 @@ class FlowRates
     /** A stream came to or left the link. */
     void Touch(PortId port);
 
+    /** Capacities have changed: the next update is for all streams. */
+    void TouchAll()
+    {
+        m_allTouched = true;
+    }
+
     /** @return whether any stream could be affected by what was touched */
     bool HasWork() const
     {
-        return !m_touched.empty();
+        return m_allTouched || !m_touched.empty();
     }
 
     /**
      * Makes rates fair again from @p now (ps) on.
-     * @return the streams whose rates changed; valid until the next call
+     * @return the streams whose rates changed, or all if it was found for all; valid until the next
+     * call
      */
     const std::vector<uint32_t>& Update(int64_t now);
 
-    /** @return streams that the last update had to solve for */
-    size_t GetLastSize() const
+    /** @return whether the last update found the rates of all streams */
+    bool WasForAll() const
     {
-        return m_set.size();
+        return m_forAll;
+    }
+
+    /** @return bit/s of all streams together, if the last update was for all */
+    uint64_t GetTotalRate() const
+    {
+        return m_totalRate;
     }
 
     /** @return updates that had to find rates, for tests of the cost */
@@ -82,13 +96,18 @@ class FlowRates
     void Doubt(PortId port);
     /** Takes in the streams whose bottleneck the rates found make invalid. */
     void IncludeAffected(PortId port);
-    void IncludeAllConnected();
     void Commit(int64_t now);
+    /** Finds the rates of all streams, whatever was touched. */
+    void UpdateAll(int64_t now);
 
     FlowStreams& m_streams;
     double m_tolerance{0};
     size_t m_largeSet{SIZE_MAX};
-    MaxMinSolver m_solver;
+    MaxMinSolver m_solver;             //!< for a few streams
+    FlowFilling m_filling;             //!< for all
+    bool m_allTouched{false};          //!< since the last update
+    bool m_forAll{false};              //!< the last update
+    uint64_t m_totalRate{0};           //!< bit/s
     std::vector<PortId> m_touched;     //!< with users, since the last update
     uint64_t m_visit{0};               //!< number of the present update
     std::vector<uint32_t> m_set;       //!< streams that are solved for

@@ -3,6 +3,7 @@
 
 #include "ns3/echo-error.h"
 
+#include <algorithm>
 #include <string>
 
 namespace ns3
@@ -25,7 +26,7 @@ void FlowStreams::Prepare(Ptr<Router> router)
     m_links.resize(2 * topology.GetLinkCount());
     for (uint32_t port = 0; port < m_links.size(); ++port)
     {
-        m_links[port].capacity = topology.RateOf(PortId(port)).GetBitRate();
+        m_links[port].rate = m_links[port].capacity = topology.RateOf(PortId(port)).GetBitRate();
     }
 }
 
@@ -38,23 +39,62 @@ uint32_t FlowStreams::FindOrAdd(DeviceId source, DeviceId destination, uint64_t 
         return it->second;
     }
     const Topology& topology = GetTopology();
-    if (source == destination || !m_router->FindPath(source, destination, label, m_path))
+    if (source == destination ||
+        (!m_router->FindPath(source, destination, label, m_path) && !m_allowsCuts))
     {
         m_index.erase(it);
         throw UnsupportedError("no path from " + topology.GetDevice(source).name + " to " +
                                topology.GetDevice(destination).name);
     }
-    FlowStream stream;
-    stream.firstHop = static_cast<uint32_t>(m_hops.size());
-    stream.hops = static_cast<uint32_t>(m_path.size());
+    m_keys.push_back(it->first);
+    m_streams.emplace_back();
+    m_paths.push_back({});
+    TakePath(it->second);
+    return it->second;
+}
+
+void FlowStreams::TakePath(uint32_t number)
+{
+    Span& span = m_paths[number];
+    if (m_path.size() > span.count) // else it fits where the old one is
+    {
+        span.first = static_cast<uint32_t>(m_hops.size());
+        m_hops.resize(m_hops.size() + m_path.size());
+        m_slots.resize(m_hops.size());
+    }
+    span.count = static_cast<uint32_t>(m_path.size());
+    std::copy(m_path.begin(), m_path.end(), m_hops.begin() + span.first);
+    FlowStream& stream = m_streams[number];
+    stream.delay = 0;
     for (const PortId port : m_path)
     {
-        stream.delay += topology.DelayOf(port).GetPicoSeconds();
+        stream.delay += GetTopology().DelayOf(port).GetPicoSeconds();
     }
-    m_hops.insert(m_hops.end(), m_path.begin(), m_path.end());
-    m_slots.resize(m_hops.size());
-    m_streams.push_back(stream);
-    return it->second;
+}
+
+void FlowStreams::Reroute(uint32_t number, int64_t now)
+{
+    const auto& [source, destination, label] = m_keys[number];
+    if (!m_router->FindPath(source, destination, label, m_path))
+    {
+        m_path.clear();
+    }
+    const FlowPath old = GetPath(number);
+    if (std::equal(old.begin(), old.end(), m_path.begin(), m_path.end()))
+    {
+        return;
+    }
+    const bool active = m_streams[number].active;
+    if (active)
+    {
+        SetRate(number, 0, now);
+        Leave(number, now);
+    }
+    TakePath(number);
+    if (active)
+    {
+        Enter(number, now);
+    }
 }
 
 void FlowStreams::Enter(uint32_t number, int64_t now)
@@ -62,14 +102,19 @@ void FlowStreams::Enter(uint32_t number, int64_t now)
     FlowStream& stream = m_streams[number];
     stream.active = true;
     stream.bottleneck = PortId();
-    for (uint32_t hop = 0; hop < stream.hops; ++hop)
+    stream.slot = static_cast<uint32_t>(m_active.size());
+    m_active.push_back(number);
+    const Span span = m_paths[number];
+    for (uint32_t hop = span.first; hop < span.first + span.count; ++hop)
     {
-        FlowLink& link = GetLink(m_hops[stream.firstHop + hop]);
+        FlowLink& link = GetLink(m_hops[hop]);
         if (link.users.empty())
         {
             link.busySince = now;
+            link.slot = static_cast<uint32_t>(m_used.size());
+            m_used.push_back(m_hops[hop]);
         }
-        m_slots[stream.firstHop + hop] = static_cast<uint32_t>(link.users.size());
+        m_slots[hop] = static_cast<uint32_t>(link.users.size());
         link.users.push_back({number, hop});
     }
 }
@@ -78,19 +123,26 @@ void FlowStreams::Leave(uint32_t number, int64_t now)
 {
     FlowStream& stream = m_streams[number];
     stream.active = false;
-    for (uint32_t hop = 0; hop < stream.hops; ++hop)
+    m_active[stream.slot] = m_active.back();
+    m_streams[m_active.back()].slot = stream.slot;
+    m_active.pop_back();
+    const Span span = m_paths[number];
+    for (uint32_t hop = span.first; hop < span.first + span.count; ++hop)
     {
-        FlowLink& link = GetLink(m_hops[stream.firstHop + hop]);
-        const uint32_t slot = m_slots[stream.firstHop + hop];
+        FlowLink& link = GetLink(m_hops[hop]);
+        const uint32_t slot = m_slots[hop];
         const FlowLink::User moved = link.users.back();
         link.users[slot] = moved;
-        m_slots[m_streams[moved.stream].firstHop + moved.hop] = slot;
+        m_slots[moved.hop] = slot;
         link.users.pop_back();
         link.allocated -= stream.progress.GetRate();
         if (link.users.empty())
         {
             link.busy += now - link.busySince;
             link.lastBusy = now;
+            m_used[link.slot] = m_used.back();
+            GetLink(m_used.back()).slot = link.slot;
+            m_used.pop_back();
         }
     }
 }
@@ -98,13 +150,14 @@ void FlowStreams::Leave(uint32_t number, int64_t now)
 void FlowStreams::SetRate(uint32_t number, uint64_t bitsPerSecond, int64_t now)
 {
     FlowStream& stream = m_streams[number];
-    for (uint32_t hop = 0; hop < stream.hops; ++hop)
+    for (const PortId port : GetPath(number))
     {
-        FlowLink& link = GetLink(m_hops[stream.firstHop + hop]);
+        FlowLink& link = GetLink(port);
         link.allocated += bitsPerSecond - stream.progress.GetRate(); // wraps and comes back
     }
     stream.progress.SetRate(bitsPerSecond, now);
     ++stream.version;
+    stream.expected = false;
 }
 
 } // namespace echo

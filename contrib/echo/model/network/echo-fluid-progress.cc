@@ -22,14 +22,6 @@ void FluidProgress::Start(uint64_t bytes, int64_t now)
     m_updated = now;
 }
 
-void FluidProgress::SetRate(uint64_t bitsPerSecond, int64_t now)
-{
-    const uint128 sent = static_cast<uint128>(m_rate) * static_cast<uint64_t>(now - m_updated);
-    m_left -= sent < m_left ? sent : m_left;
-    m_updated = now;
-    m_rate = bitsPerSecond;
-}
-
 void FluidProgress::Continue(uint64_t bytes, int64_t now)
 {
     const uint128 sent = static_cast<uint128>(m_rate) * static_cast<uint64_t>(now - m_updated);

@@ -19,7 +19,13 @@ class FluidProgress
     /** A message of @p bytes begins at @p now (ps), at rate 0. */
     void Start(uint64_t bytes, int64_t now);
     /** The rate is @p bitsPerSecond from @p now on. */
-    void SetRate(uint64_t bitsPerSecond, int64_t now);
+    void SetRate(uint64_t bitsPerSecond, int64_t now)
+    {
+        const uint128 sent = static_cast<uint128>(m_rate) * static_cast<uint64_t>(now - m_updated);
+        m_left -= sent < m_left ? sent : m_left;
+        m_updated = now;
+        m_rate = bitsPerSecond;
+    }
     /**
      * A message of @p bytes follows at @p now without a gap, at the same rate. What the end of the
      * one before, rounded up to a picosecond, left over is used, so a sequence takes no longer than
@@ -30,6 +36,12 @@ class FluidProgress
     uint64_t GetRate() const
     {
         return m_rate;
+    }
+
+    /** @return whether the last byte leaves by @p time (ps) at the present rate */
+    bool EndsBy(int64_t time) const
+    {
+        return m_left <= static_cast<uint128>(m_rate) * static_cast<uint64_t>(time - m_updated);
     }
 
     /** @return when the last byte leaves at the present rate, ps, rounded up; the latest for rate 0

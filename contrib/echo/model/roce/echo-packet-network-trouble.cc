@@ -8,8 +8,6 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
-#include <iterator>
-#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -43,35 +41,18 @@ void PacketNetwork::CheckReachability()
     {
         return;
     }
-    constexpr size_t MOST_NAMED = 4;
-    std::set<std::string> pairs;
-    size_t count = 0;
+    std::vector<LinkFailures::Pair> flows;
     for (const auto& [key, pair] : m_queuePairs)
     {
         if (pair->IsUnfinished() && !CanArrive(*pair))
         {
-            ++count;
-            pairs.insert(m_topology->GetDevice(std::get<0>(key)).name + " to " +
-                         m_topology->GetDevice(std::get<1>(key)).name);
+            flows.emplace_back(std::get<0>(key), std::get<1>(key));
         }
     }
-    if (count == 0)
+    if (!flows.empty())
     {
-        return;
+        Stop(m_failures->DescribeUnreachable(flows));
     }
-    std::string named;
-    for (auto pair = pairs.begin(); pair != pairs.end(); ++pair)
-    {
-        const auto place = static_cast<size_t>(std::distance(pairs.begin(), pair));
-        if (place == MOST_NAMED)
-        {
-            named += "; " + std::to_string(pairs.size() - MOST_NAMED) + " more pairs";
-            break;
-        }
-        named += (place == 0 ? "" : "; ") + *pair;
-    }
-    Stop("no way is left for " + std::to_string(count) + " flows (" + named + ") with " +
-         m_failures->DescribeDown() + " down\n");
 }
 
 void PacketNetwork::WatchForDeadlock()

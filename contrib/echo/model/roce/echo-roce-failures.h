@@ -2,15 +2,9 @@
 #ifndef ECHO_ROCE_FAILURES_H
 #define ECHO_ROCE_FAILURES_H
 
-#include "ns3/echo-link-event.h"
-#include "ns3/echo-router.h"
-#include "ns3/event-id.h"
+#include "ns3/echo-link-failures.h"
 
-#include <cstddef>
 #include <functional>
-#include <map>
-#include <set>
-#include <string>
 #include <vector>
 
 namespace ns3
@@ -20,54 +14,26 @@ namespace echo
 
 class RoceFabric;
 
-/**
- * Plays a list of link events on a fabric. A link that is cut loses what is on it and what waits
- * for it at once; ways go around it only when routing has heard of it, a delay later, and so for
- * the way back. Of several causes (a link's own event, its switch's) the last that ends restores a
- * link.
- *
- * Everything is scheduled before time zero, so that it comes before all else of its instant.
- */
-class RoceFailures
+/** Link events on a fabric: a link that is cut loses at once what is on it and waits for it. */
+class RoceFailures : public LinkFailures
 {
   public:
-    /**
-     * @param rerouteDelay from a cut or restored link to the new ways
-     * @param onRerouted called after ways have changed
-     */
+    /** @param onRerouted called after ways have changed */
     RoceFailures(std::vector<LinkEvent> events,
                  Time rerouteDelay,
                  RoceFabric& fabric,
                  Ptr<Router> router,
                  std::function<void()> onRerouted);
-    ~RoceFailures();
-    RoceFailures(const RoceFailures&) = delete;
-    RoceFailures& operator=(const RoceFailures&) = delete;
-
-    /** @return true if a link will yet be restored, or ways will change */
-    bool MayRecover() const;
-
-    bool IsAnyDown() const
-    {
-        return !m_causes.empty();
-    }
-
-    /** @return what is down now, for messages: "spine1, leaf0 - spine0" */
-    std::string DescribeDown() const;
 
   private:
-    void Apply(size_t event);
-    void Reroute(size_t event);
-    void Cut(LinkId link);
-    void Restore(LinkId link);
+    void Cut(LinkId link) override;
+    void Restore(LinkId link) override;
+    void ChangeRate(LinkId link, DataRate rate) override;
+    void SetLoss(LinkId link, double loss) override;
+    void OnRerouted() override;
 
-    std::vector<LinkEvent> m_events; //!< in order of time
     RoceFabric& m_fabric;
-    Ptr<Router> m_router;
     std::function<void()> m_onRerouted;
-    std::map<LinkId, std::set<std::string>> m_causes; //!< links that are down, and why
-    std::vector<EventId> m_scheduled;
-    size_t m_pending{0}; //!< restorations and changes of ways still to come
 };
 
 } // namespace echo
