@@ -38,7 +38,7 @@ CostTerms TreeTermsWith(const MachineProfile& profile,
     AddTransfer(terms,
                 further * constants.treeBandwidthFactor * std::max(intraChunk, interChunk),
                 interChunk > intraChunk);
-    terms.synchronisation = further * constants.treeChunkUs;
+    terms.synchronisation = further * constants.treeChunkUs * (levels > 0 ? loads : 1);
     return terms;
 }
 
