@@ -230,12 +230,13 @@ TEST(NcclEnvironment, CountsTheRingsOfAMesh)
     {
         mesh[link[0]][link[1]] = mesh[link[1]][link[0]] = link[2];
     }
-    std::vector<uint32_t> rings;
+    std::vector<double> rings;
     for (uint32_t gpus = 2; gpus <= 8; ++gpus)
     {
         rings.push_back(CountRings(mesh, gpus));
     }
-    EXPECT_THAT(rings, testing::ElementsAre(1, 2, 4, 2, 2, 4, 6));
+    // Of five, one only reaches another over the first, whose links carry requests to read too.
+    EXPECT_THAT(rings, testing::ElementsAre(1, 2, 4, 1.8, 2, 4, 6));
     NcclEnvironment nccl;
     nccl.hostPaths = 6;
     nccl.hostChannels = 12;
