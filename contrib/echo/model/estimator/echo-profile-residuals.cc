@@ -191,8 +191,9 @@ MachineProfile MakePriorProfile(const NcclEnvironment& nccl, double gpuGBps, dou
         constants.nvlsGBps = 0.7 / 0.8 * gpuGBps;
     }
     constants.pairwiseEfficiency = 0.92;
-    // 4 of 8 bytes, 120 of 128 bytes and all bytes are payload.
-    constants.protocols[0] = {0.6, 5.0, 0.5, 0.5};
+    // 4 of 8 bytes, 120 of 128 bytes and all bytes are payload; between hosts LL goes through the
+    // hosts' memories, once more in each.
+    constants.protocols[0] = {0.6, 5.0, 0.5, 0.25};
     constants.protocols[1] = {1.25, 8.5, 0.9375, 0.9375};
     constants.protocols[2] = {3.4, 14.0, 1, 1};
     return profile;
