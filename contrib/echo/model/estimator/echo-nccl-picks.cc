@@ -86,6 +86,15 @@ std::vector<AlgorithmProtocol> CandidatesOf(const CollectiveSpec& spec)
     return candidates;
 }
 
+std::vector<AlgorithmProtocol> PairCandidatesOf(const CollectiveSpec& spec, const GroupShape& shape)
+{
+    if (shape.hosts > 1 && spec.protocol == Protocol::AUTO)
+    {
+        return {{Algorithm::PAIRWISE, Protocol::SIMPLE}};
+    }
+    return CandidatesOf(spec);
+}
+
 std::vector<AlgorithmProtocol> EnabledOf(const NcclTuner& tuner,
                                          const std::vector<AlgorithmProtocol>& candidates,
                                          CollectiveKind kind)

@@ -31,6 +31,13 @@ bool IsPairwise(CollectiveKind kind);
  */
 std::vector<AlgorithmProtocol> CandidatesOf(const CollectiveSpec& spec);
 
+/**
+ * @return CandidatesOf grouped sends and receives: between hosts just Simple, for which alone there
+ *         are the buffers that all peers share (src/transport/net.cc), if nothing else is asked for
+ */
+std::vector<AlgorithmProtocol> PairCandidatesOf(const CollectiveSpec& spec,
+                                                const GroupShape& shape);
+
 /** @return the candidates that NCCL does not disable (all of them if it would disable all) */
 std::vector<AlgorithmProtocol> EnabledOf(const NcclTuner& tuner,
                                          const std::vector<AlgorithmProtocol>& candidates,

@@ -100,7 +100,7 @@ AlgorithmProtocol NcclSelector::Pick(const CollectiveSpec& spec, const GroupShap
 {
     if (IsPairwise(spec.kind))
     {
-        return Cheapest(CandidatesOf(spec), spec, shape);
+        return Cheapest(PairCandidatesOf(spec, shape), spec, shape);
     }
     if (GetRule() == SelectionRule::LEAST_COST)
     {

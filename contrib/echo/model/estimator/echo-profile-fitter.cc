@@ -79,7 +79,14 @@ class RowCost : public ceres::CostFunction
   private:
     double LogTime() const
     {
-        return std::log(EvaluateWhiteBox(m_profile, m_shape, m_query).GetTotal());
+        double time = EvaluateWhiteBox(m_profile, m_shape, m_query).GetTotal();
+        if (m_query.how.algorithm == CollectiveAlgorithmKind::PAIRWISE && m_shape.hosts == 1)
+        {
+            CostQuery low = m_query; // as NcclSelector, the cheaper of the two
+            low.how.protocol = CollectiveProtocol::LL;
+            time = std::min(time, EvaluateWhiteBox(m_profile, m_shape, low).GetTotal());
+        }
+        return std::log(time);
     }
 
     MachineProfile& m_profile; //!< shared by all rows: one thread
