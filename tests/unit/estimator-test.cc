@@ -351,9 +351,8 @@ TEST(WhiteBox, NoEstimateBeatsTheLinks)
     EXPECT_NEAR(EvaluateWhiteBox(profile, shape, query).GetTotal(), setup + chain, 1);
     query.how.algorithm = Algorithm::NVLS;
     query.channels = 8;
-    EXPECT_NEAR(EvaluateWhiteBox(profile, EvenShape(4, 1, 5), query).GetTotal(),
-                setup + 1.25e9 / 20e3,
-                1);
+    EXPECT_NEAR(
+        EvaluateWhiteBox(profile, EvenShape(4, 1, 5), query).GetTotal(), setup + 1.25e9 / 20e3, 1);
 }
 
 /** All plans that make sense for a shape. */
@@ -458,8 +457,8 @@ TEST(NcclSelector, TimesNeverFallWhenBytesGrow)
     }
 }
 
-// Where the tuner keeps an algorithm for too long, the time is at most what the next one takes where
-// it begins; what is asked for by name keeps its own time.
+// Where the tuner keeps an algorithm for too long, the time is at most what the next one takes
+// where it begins; what is asked for by name keeps its own time.
 TEST(NcclSelector, CapsWhatLargerSizesBeat)
 {
     MachineProfile profile = ReadAzureProfile();
@@ -615,7 +614,7 @@ TEST(Accuracy, AzureTableIsWithinTheBar)
 }
 
 // The shipped profiles are what the formulas make of the shipped tables now, and within the bars: 4
-// % from 1 MiB on (Slingshot, with its rendezvous: 8 %; the mesh with its five GPUs: 6 %).
+// % from 1 MiB on (Slingshot, with its rendezvous: 7 %).
 TEST(Accuracy, ShippedProfilesStandByTheirResiduals)
 {
     struct Shipped
@@ -627,10 +626,10 @@ TEST(Accuracy, ShippedProfilesStandByTheirResiduals)
 
     for (const Shipped& shipped : {Shipped{"azure-ndv4-a100", "azure-ndv4-a100-all-reduce", 4},
                                    Shipped{"h100-sxm", "h100-sxm", 4},
-                                   Shipped{"b200", "b200-all-reduce", 5},
-                                   Shipped{"v100", "v100-all-reduce", 6},
-                                   Shipped{"polaris-a100", "polaris-a100", 8},
-                                   Shipped{"alps-gh200", "alps-gh200-all-reduce", 8}})
+                                   Shipped{"b200", "b200-all-reduce", 4.5},
+                                   Shipped{"v100", "v100-all-reduce", 4},
+                                   Shipped{"polaris-a100", "polaris-a100", 7},
+                                   Shipped{"alps-gh200", "alps-gh200-all-reduce", 6}})
     {
         const std::string path = std::string("calibration/profiles/") + shipped.profile + ".yaml";
         const MachineProfile profile = ReadProfile(YamlNode::LoadFile(SourceFile(path)));
