@@ -114,7 +114,8 @@ CostTerms ChainTerms(const MachineProfile& profile, const GroupShape& shape, con
     const bool slowInside =
         shape.hosts <= 1 || (shape.localRanks > 1 && view.intraRate <= view.interRate);
     const double rate = slowInside ? view.intraRate : view.interRate;
-    AddTransfer(terms, (channelBytes - first) / rate, !slowInside);
+    // What is not in the hops already: inside a host these are of grains, between hosts of chunks.
+    AddTransfer(terms, (channelBytes - (slowInside ? inside : first)) / rate, !slowInside);
     return terms;
 }
 
