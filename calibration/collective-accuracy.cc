@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "collective-accuracy.h"
 
+#include "collective-bars.h"
+
 #include "ns3/echo-nccl-selector.h"
 #include "ns3/echo-nccl-tests-reader.h"
 #include "ns3/echo-nccl-tuner.h"
@@ -201,13 +203,16 @@ Baselines EstimateBaselines(const MachineProfile& profile,
     return baselines;
 }
 
-void WriteAccuracy(std::ostream& out, const MeasuredMachine& machine)
+void WriteAccuracy(std::ostream& out, std::ostream& bars, const MeasuredMachine& machine)
 {
     const MachineProfile profile = ReadProfile(YamlNode::LoadFile(machine.profile));
     const std::vector<Measurement> rows = CleanUp(ReadNcclTests(machine.table, {})).rows;
     const AlphaBetaFit alphaBeta(rows);
     const std::vector<double> estimates = EstimateRows(profile, rows);
     const Baselines baselines = EstimateBaselines(profile, &alphaBeta, rows);
+    constexpr AccuracyBar LARGE{LARGE_BYTES, 4};
+    constexpr AccuracyBar ALL{0, 8};
+    WriteBars(bars, "in sample", machine.title, {LARGE, ALL}, rows, estimates, baselines);
     out << "## " << machine.title << "\n\n"
         << "Measured: " << profile.source << ".\n\n"
         << "Absolute error in percent, in sample.\n\n";

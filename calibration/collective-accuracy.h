@@ -53,8 +53,11 @@ Baselines EstimateBaselines(const MachineProfile& profile,
                             const AlphaBetaFit* alphaBeta,
                             const std::vector<Measurement>& rows);
 
-/** Writes the tables of one machine as Markdown. @throws InputError if a file cannot be read */
-void WriteAccuracy(std::ostream& out, const MeasuredMachine& machine);
+/**
+ * Writes the tables of one machine as Markdown, and its rows of the table of bars.
+ * @throws InputError if a file cannot be read
+ */
+void WriteAccuracy(std::ostream& out, std::ostream& bars, const MeasuredMachine& machine);
 
 } // namespace echo
 } // namespace ns3

@@ -53,17 +53,16 @@ void WriteErrors(std::ostream& out,
     }
 }
 
-/** NCCL's own model and the alpha-beta fit, on the rows that NCCL has a model for. */
+/** NCCL's own model and the alpha-beta fit, on the rows that they are for. */
 void WriteBaselines(std::ostream& out,
                     const std::string& title,
                     const MachineProfile& profile,
-                    const AlphaBetaFit* alphaBeta,
-                    const std::vector<Measurement>& rows)
+                    const std::vector<Measurement>& rows,
+                    const Baselines& baselines)
 {
-    const Baselines baselines = EstimateBaselines(profile, alphaBeta, rows);
     WriteErrors(
         out, title, "NCCL's own (" + profile.nccl.version + ")", baselines.tuned, baselines.nccl);
-    if (alphaBeta)
+    if (!baselines.plain.empty())
     {
         WriteErrors(out, title, "alpha-beta fit", rows, baselines.plain);
     }
@@ -71,7 +70,7 @@ void WriteBaselines(std::ostream& out,
 
 } // namespace
 
-void WriteExtrapolation(std::ostream& out, const ExtrapolatedMachine& machine)
+void WriteExtrapolation(std::ostream& out, std::ostream& bars, const ExtrapolatedMachine& machine)
 {
     const MachineProfile whole = ReadProfile(YamlNode::LoadFile(machine.profile));
     std::vector<Measurement> seen;
@@ -92,18 +91,24 @@ void WriteExtrapolation(std::ostream& out, const ExtrapolatedMachine& machine)
     const MachineProfile fitted = ProfileFitter(prior).Fit(seen).profile;
     const std::string title =
         machine.title + ", fitted on up to " + std::to_string(machine.mostHosts);
-    WriteErrors(out, title, "Echo", unseen, EstimateRows(fitted, unseen));
+    const std::vector<double> estimates = EstimateRows(fitted, unseen);
     const AlphaBetaFit alphaBeta(seen);
-    WriteBaselines(out, title, fitted, &alphaBeta, unseen);
+    const Baselines baselines = EstimateBaselines(fitted, &alphaBeta, unseen);
+    WriteErrors(out, title, "Echo", unseen, estimates);
+    WriteBaselines(out, title, fitted, unseen, baselines);
+    WriteBars(bars, "extrapolated", title, machine.bars, unseen, estimates, baselines);
 }
 
-void WriteTransfer(std::ostream& out, const TransferredMachine& machine)
+void WriteTransfer(std::ostream& out, std::ostream& bars, const TransferredMachine& machine)
 {
     const MachineProfile profile = ReadProfile(YamlNode::LoadFile(machine.profile));
     const std::vector<Measurement> rows = CleanUp(ReadNcclTests(machine.table, {})).rows;
     const std::string title = machine.title + ", profile " + profile.name;
-    WriteErrors(out, title, "Echo", rows, EstimateRows(profile, rows));
-    WriteBaselines(out, title, profile, nullptr, rows);
+    const std::vector<double> estimates = EstimateRows(profile, rows);
+    const Baselines baselines = EstimateBaselines(profile, nullptr, rows);
+    WriteErrors(out, title, "Echo", rows, estimates);
+    WriteBaselines(out, title, profile, rows, baselines);
+    WriteBars(bars, "transferred", title, {{LARGE_BYTES, 12}}, rows, estimates, baselines);
 }
 
 void WriteTable6(std::ostream& out, const std::string& table, const std::string& path)

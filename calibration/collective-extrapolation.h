@@ -2,6 +2,8 @@
 #ifndef COLLECTIVE_EXTRAPOLATION_H
 #define COLLECTIVE_EXTRAPOLATION_H
 
+#include "collective-bars.h"
+
 #include <cstdint>
 #include <iosfwd>
 #include <string>
@@ -18,6 +20,7 @@ struct ExtrapolatedMachine
     std::string table;   //!< file
     std::string profile; //!< file: what NCCL finds in the machine
     uint32_t mostHosts;  //!< that the fit sees
+    std::vector<AccuracyBar> bars;
 };
 
 /** A machine that no profile was fitted to, and the profile that stands for it. */
@@ -33,9 +36,9 @@ struct TransferredMachine
  * of a Markdown table for each operation and scale, for 1 MiB and more and for all sizes, beside
  * NCCL's own model and an alpha-beta fit to the same rows. Needs Ceres.
  */
-void WriteExtrapolation(std::ostream& out, const ExtrapolatedMachine& machine);
+void WriteExtrapolation(std::ostream& out, std::ostream& bars, const ExtrapolatedMachine& machine);
 /** Writes the errors of a profile on a machine that it was not fitted to. */
-void WriteTransfer(std::ostream& out, const TransferredMachine& machine);
+void WriteTransfer(std::ostream& out, std::ostream& bars, const TransferredMachine& machine);
 /** Writes an all-reduce of 32 H800 beside the Echo paper's Table 6. */
 void WriteTable6(std::ostream& out, const std::string& table, const std::string& profile);
 

@@ -24,12 +24,17 @@ namespace
 
 const std::string ROOT = ECHO_SOURCE_DIR;
 
+constexpr uint64_t MEBIBYTE = 1048576;
+
 const char* const COLUMNS =
     "| machine | model | operation | GPUs | hosts | from | rows | mean | median | p90 | worst "
     "|\n|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|\n";
 
 /** Scales and machines that a fit has not seen. */
-void WriteUnseen(std::ostream& out, const std::string& tables, const std::string& profiles)
+void WriteUnseen(std::ostream& out,
+                 std::ostream& bars,
+                 const std::string& tables,
+                 const std::string& profiles)
 {
 #ifdef ECHO_WITH_CERES
     out << "# Scales and machines that the fit has not seen\n\n"
@@ -40,13 +45,23 @@ void WriteUnseen(std::ostream& out, const std::string& tables, const std::string
         {"Azure ND A100 v4",
          tables + "azure-ndv4-a100-all-reduce.csv",
          profiles + "azure-ndv4-a100.yaml",
-         2},
-        {"H100 SXM", tables + "h100-sxm.csv", profiles + "h100-sxm.yaml", 2},
-        {"Alps", tables + "alps-gh200-all-reduce.csv", profiles + "alps-gh200.yaml", 2},
+         2,
+         {{MEBIBYTE, 5}, {1024, 10}}},
+        {"H100 SXM", tables + "h100-sxm.csv", profiles + "h100-sxm.yaml", 2, {{32 * MEBIBYTE, 8}}},
+        {"Alps",
+         tables + "alps-gh200-all-reduce.csv",
+         profiles + "alps-gh200.yaml",
+         2,
+         {{MEBIBYTE, 15}}},
+        {"Polaris, software matching",
+         tables + "polaris-a100-software-matching.csv",
+         profiles + "polaris-a100.yaml",
+         2,
+         {{MEBIBYTE, 15}}},
     };
     for (const ExtrapolatedMachine& machine : scales)
     {
-        WriteExtrapolation(out, machine);
+        WriteExtrapolation(out, bars, machine);
     }
     out << "\nTransferred: profiles on machines of the same parts that they were not fitted to. "
            "The "
@@ -59,7 +74,7 @@ void WriteUnseen(std::ostream& out, const std::string& tables, const std::string
     };
     for (const TransferredMachine& machine : machines)
     {
-        WriteTransfer(out, machine);
+        WriteTransfer(out, bars, machine);
     }
     out << "\n# H800 against the Echo paper\n\n"
         << "Profile h800 is not measured: it is h100-sxm with its rates inside hosts scaled by the "
@@ -72,7 +87,9 @@ void WriteUnseen(std::ostream& out, const std::string& tables, const std::string
            "terms of the paper do not add up to the kernel's time there.\n\n";
     WriteTable6(out, tables + "echo-paper-h800.csv", profiles + "h800.yaml");
 #else
-    out << "(Scales and machines not seen: built without Ceres.)\n" << tables << profiles;
+    out << "(Scales and machines not seen: built without Ceres.)\n";
+    bars << "(extrapolated and transferred: built without Ceres, " << tables << ", " << profiles
+         << ")\n";
 #endif
 }
 
@@ -112,11 +129,20 @@ int WriteCollectives(const std::string& folder)
            "model of NCCL's tuner (src/graph/tuning.cc) with the rates its graph search finds; the "
            "alpha-beta fit has a latency and a rate for groups inside a host and for groups of "
            "several hosts, fitted to the same rows.\n\n";
+    std::ostringstream bars;
+    std::ostringstream details;
     for (const MeasuredMachine& machine : machines)
     {
-        WriteAccuracy(out, machine);
+        WriteAccuracy(details, bars, machine);
     }
-    WriteUnseen(out, tables, profiles);
+    WriteUnseen(details, bars, tables, profiles);
+    out << "# Bars\n\n"
+        << "Mean, median, 90th percentile and worst absolute error in percent over all operations "
+           "and scales of a machine, from that size on; the mean is held against the bar. NCCL's "
+           "own model has none for all-to-all and send/recv. Estimates against packets: "
+           "[validation.md](validation.md).\n\n";
+    WriteBarColumns(out);
+    out << bars.str() << "\n" << details.str();
     if (!out.flush())
     {
         throw InputError({path, 0, ""}, "no writable file", "one");

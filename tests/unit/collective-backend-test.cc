@@ -511,6 +511,26 @@ TEST(Footprint, CountsBytesAndDemand)
     EXPECT_NEAR(PeakUtilization(footprint, *rig.topology, 1, NanoSeconds(80 * 14)), 1, 1e-9);
 }
 
+// NVLink SHARP on four GPUs: each link carries all of the sums and one share, 8000 x 5/4 B, not the
+// 8000 x 2 x 3/4 of a ring.
+TEST(Footprint, SwitchThatReducesLoadsLinksLess)
+{
+    SmallCluster cluster;
+    cluster.hosts = 1;
+    cluster.gpusPerHost = 4;
+    NetworkRig rig(cluster);
+    const auto layout = MakeGroupLayout(rig.world, rig.placement);
+    const CollectivePlan plan =
+        MakePlan(layout, CollectiveKind::ALL_REDUCE, 8000, CollectiveAlgorithmKind::NVLS, 4);
+    const auto algorithm = CreateCollectiveAlgorithm(CollectiveAlgorithmKind::NVLS);
+    const Footprint footprint = MakeFootprint(plan, *algorithm, *rig.router);
+    ASSERT_FALSE(footprint.bytes.empty());
+    for (const auto& [port, bytes] : footprint.bytes)
+    {
+        EXPECT_EQ(bytes, 10000u) << port.Get();
+    }
+}
+
 TEST(FootprintTracker, SeesWhoSharesALink)
 {
     const auto footprint = [](std::vector<std::pair<PortId, double>> demand) {

@@ -230,12 +230,13 @@ TEST(NcclEnvironment, CountsTheRingsOfAMesh)
     {
         mesh[link[0]][link[1]] = mesh[link[1]][link[0]] = link[2];
     }
-    std::vector<uint32_t> rings;
+    std::vector<double> rings;
     for (uint32_t gpus = 2; gpus <= 8; ++gpus)
     {
         rings.push_back(CountRings(mesh, gpus));
     }
-    EXPECT_THAT(rings, testing::ElementsAre(1, 2, 4, 2, 2, 4, 6));
+    // Of five, one only reaches another over the first, whose links carry requests to read too.
+    EXPECT_THAT(rings, testing::ElementsAre(1, 2, 4, 1.8, 2, 4, 6));
     NcclEnvironment nccl;
     nccl.hostPaths = 6;
     nccl.hostChannels = 12;
@@ -322,10 +323,36 @@ TEST(WhiteBox, PairsAndAllToAll)
         EvaluateWhiteBox(profile, pair, query).GetTotal(), 7 + 0.5 * 2 + 20 + 1e6 / 5e3, 1e-6);
     query.kind = Kind::ALL_TO_ALL;
     query.bytes = 8e6;
-    // 8 ranks on 2 hosts: 4 * 4e6 B leave a host through 4 NICs at 5 GB/s; 6 further peers.
+    // 8 ranks on 2 hosts: 4 * 4e6 B leave a host through 4 NICs at 5 GB/s; 3 further peers
+    // on the other host.
     EXPECT_NEAR(EvaluateWhiteBox(profile, EvenShape(8, 2, 5), query).GetTotal(),
-                7 + 0.5 * 8 + 20 + 6 * 2 + 16e6 / 20e3,
+                7 + 0.5 * 8 + 20 + 3 * 2 + 16e6 / 20e3,
                 1e-6);
+}
+
+// A profile that says more than the links' rates does not get it: 8 ranks on 2 hosts, 4 NICs of
+// 4 GB/s. A ring takes 2 * 7/8 of 1e9 B through them, a tree of two hosts all once, NVLink SHARP
+// (k + 1) / k of them over 20 GB/s.
+TEST(WhiteBox, NoEstimateBeatsTheLinks)
+{
+    MachineProfile profile = MakeRoundProfile();
+    profile.linkGpuGBps = 20;
+    profile.linkNicGBps = 4;
+    profile.constants.nvlsGBps = 100;
+    profile.constants.nvlsUs = 1;
+    CostQuery query;
+    query.bytes = 1e9;
+    query.how = {Algorithm::RING, Protocol::SIMPLE};
+    const double setup = 7 + 0.5 * 8;
+    const GroupShape shape = EvenShape(8, 2, 5);
+    EXPECT_NEAR(EvaluateWhiteBox(profile, shape, query).GetTotal(), setup + 1.75e9 / 16e3, 1);
+    query.how.algorithm = Algorithm::TREE;
+    const double chain = 2e9 / 20e3; // up and down through a GPU
+    EXPECT_NEAR(EvaluateWhiteBox(profile, shape, query).GetTotal(), setup + chain, 1);
+    query.how.algorithm = Algorithm::NVLS;
+    query.channels = 8;
+    EXPECT_NEAR(
+        EvaluateWhiteBox(profile, EvenShape(4, 1, 5), query).GetTotal(), setup + 1.25e9 / 20e3, 1);
 }
 
 /** All plans that make sense for a shape. */
@@ -428,6 +455,42 @@ TEST(NcclSelector, TimesNeverFallWhenBytesGrow)
             }
         }
     }
+}
+
+// Where the tuner keeps an algorithm for too long, the time is at most what the next one takes
+// where it begins; what is asked for by name keeps its own time.
+TEST(NcclSelector, CapsWhatLargerSizesBeat)
+{
+    MachineProfile profile = ReadAzureProfile();
+    profile.constants.protocols[0].interStepUs = 500; // LL trees are slow here
+    const auto model = MakeWhiteBox(profile);
+    const auto selector = MakeSelector(model);
+    const GroupLayoutPtr layout = MakeLayout(4, 32);
+    CollectivePlan plan = MakePlan(*selector, Kind::ALL_REDUCE, 1024, layout);
+    EXPECT_EQ(plan.choice.protocol, Protocol::LL);
+    const Time capped = model->Estimate(plan).GetTotal();
+    double least = INFINITY;
+    for (uint64_t bytes = 1024; bytes < uint64_t{1} << 34; bytes *= 2)
+    {
+        const CollectivePlan other = MakePlan(*selector, Kind::ALL_REDUCE, bytes, layout);
+        least = std::min(least, model->Estimate(other).GetTotal().ToDouble(Time::US));
+    }
+    EXPECT_LE(capped.ToDouble(Time::US), least * 1.0001);
+    plan.spec.algorithm = plan.choice.algorithm;
+    plan.spec.protocol = plan.choice.protocol;
+    EXPECT_GT(model->Estimate(plan).GetTotal(), capped);
+}
+
+// Sends between hosts have buffers for Simple alone.
+TEST(NcclSelector, SendsBetweenHostsAreSimple)
+{
+    const auto model = MakeWhiteBox(ReadAzureProfile());
+    const auto selector = MakeSelector(model);
+    const auto protocolOf = [&](uint32_t hosts, uint32_t ranks) {
+        return MakePlan(*selector, Kind::ALL_TO_ALL, 512, MakeLayout(hosts, ranks)).choice.protocol;
+    };
+    EXPECT_EQ(protocolOf(2, 16), Protocol::SIMPLE);
+    EXPECT_EQ(protocolOf(1, 8), Protocol::LL);
 }
 
 TEST(NcclSelector, PicksWhatTheLogsShowAndKeepsWhatIsAsked)
@@ -551,7 +614,7 @@ TEST(Accuracy, AzureTableIsWithinTheBar)
 }
 
 // The shipped profiles are what the formulas make of the shipped tables now, and within the bars: 4
-// % from 1 MiB on (Slingshot, with its rendezvous: 8 %; the mesh with its five GPUs: 6 %).
+// % from 1 MiB on (Slingshot, with its rendezvous: 7 %).
 TEST(Accuracy, ShippedProfilesStandByTheirResiduals)
 {
     struct Shipped
@@ -563,10 +626,10 @@ TEST(Accuracy, ShippedProfilesStandByTheirResiduals)
 
     for (const Shipped& shipped : {Shipped{"azure-ndv4-a100", "azure-ndv4-a100-all-reduce", 4},
                                    Shipped{"h100-sxm", "h100-sxm", 4},
-                                   Shipped{"b200", "b200-all-reduce", 5},
-                                   Shipped{"v100", "v100-all-reduce", 6},
-                                   Shipped{"polaris-a100", "polaris-a100", 8},
-                                   Shipped{"alps-gh200", "alps-gh200-all-reduce", 8}})
+                                   Shipped{"b200", "b200-all-reduce", 4.5},
+                                   Shipped{"v100", "v100-all-reduce", 4},
+                                   Shipped{"polaris-a100", "polaris-a100", 7},
+                                   Shipped{"alps-gh200", "alps-gh200-all-reduce", 6}})
     {
         const std::string path = std::string("calibration/profiles/") + shipped.profile + ".yaml";
         const MachineProfile profile = ReadProfile(YamlNode::LoadFile(SourceFile(path)));

@@ -72,7 +72,7 @@ struct NcclEnvironment
     double hostPathGBps{20}; //!< rate that NCCL takes each for
     /// Hosts whose GPUs are joined by single links: rings over NVLink that the first 2, 3, ... GPUs
     /// of a host allow; empty: all GPUs reach each other alike.
-    std::vector<uint32_t> hostRings;
+    std::vector<double> hostRings;
     double nvlsPathGBps{0};    //!< NVLink SHARP: rate that NCCL takes a GPU's part for; 0: none
     uint32_t nvlsChannels{16}; //!< channels of NVLink SHARP
     uint32_t hostChannels{24}; //!< channels that collectives get inside one host

@@ -188,9 +188,16 @@ class RingSearch
     uint32_t m_best{0};        //!< most so far
 };
 
+/**
+ * Rate of a ring whose data some GPU passes on, over one that needs none: the GPU behind it reads
+ * (NCCL's indirect peers, src/transport/p2p.cc), and over the link that brings a ring's 9 flits of
+ * 16 B for each 128 B go the requests, a flit each, of the ring the other way round.
+ */
+constexpr double READ_THROUGH = 9.0 / 10;
+
 } // namespace
 
-uint32_t CountRings(const std::vector<std::vector<uint32_t>>& mesh, uint32_t gpus)
+double CountRings(const std::vector<std::vector<uint32_t>>& mesh, uint32_t gpus)
 {
     if (gpus < 2)
     {
@@ -200,10 +207,13 @@ uint32_t CountRings(const std::vector<std::vector<uint32_t>>& mesh, uint32_t gpu
     {
         return std::max(mesh[0][1], 1u); // to and back over the same links
     }
-    const uint32_t direct = RingSearch(mesh, gpus, false).Run();
+    if (const uint32_t direct = RingSearch(mesh, gpus, false).Run(); direct > 0)
+    {
+        return 2 * direct;
+    }
     // NCCL takes longer ways only where there is no direct one.
-    const uint32_t rings = direct > 0 ? direct : RingSearch(mesh, gpus, true).Run();
-    return std::max(2 * rings, 1u);
+    const uint32_t rings = RingSearch(mesh, gpus, true).Run();
+    return rings > 0 ? 2 * rings * READ_THROUGH : 1;
 }
 
 HostLinks ReadHostLinks(const Topology& topology)

@@ -35,7 +35,7 @@ HostLinks ReadHostLinks(const Topology& topology);
  *         direction in one of them; a GPU may pass on between two others (NCCL's path type NVB).
  *         Found as NCCL's graph search does (src/graph/search.cc), by trying; never below 1
  */
-uint32_t CountRings(const std::vector<std::vector<uint32_t>>& mesh, uint32_t gpus);
+double CountRings(const std::vector<std::vector<uint32_t>>& mesh, uint32_t gpus);
 
 /** @return the generation of a GPU by its name ("A100-SXM4-40GB")
  *  @throws InputError if the name holds none of the known models */

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 namespace ns3
 {
@@ -20,188 +19,53 @@ namespace echo
 NS_LOG_COMPONENT_DEFINE("EchoNcclSelector");
 NS_OBJECT_ENSURE_REGISTERED(NcclSelector);
 
-namespace
-{
-
 using Algorithm = CollectiveAlgorithmKind;
-using Protocol = CollectiveProtocol;
-
-bool IsPairwise(CollectiveKind kind)
-{
-    return kind == CollectiveKind::ALL_TO_ALL || kind == CollectiveKind::ALL_TO_ALL_V ||
-           kind == CollectiveKind::SEND_RECV;
-}
-
-/** @return what the kind can use and the spec leaves open */
-std::vector<AlgorithmProtocol> CandidatesOf(const CollectiveSpec& spec)
-{
-    std::vector<AlgorithmProtocol> candidates;
-    const bool pairwise = IsPairwise(spec.kind);
-    for (const Algorithm algorithm : {Algorithm::TREE,
-                                      Algorithm::RING,
-                                      Algorithm::NVLS,
-                                      Algorithm::NVLS_TREE,
-                                      Algorithm::PAT,
-                                      Algorithm::PAIRWISE})
-    {
-        for (const Protocol protocol : {Protocol::LL, Protocol::LL128, Protocol::SIMPLE})
-        {
-            const bool asked = spec.protocol != Protocol::AUTO;
-            const bool simpleOnly = algorithm == Algorithm::NVLS ||
-                                    algorithm == Algorithm::NVLS_TREE ||
-                                    algorithm == Algorithm::PAT;
-            if (simpleOnly && protocol != Protocol::SIMPLE)
-            {
-                continue;
-            }
-            if (CanCarryOut(algorithm, spec.kind) &&
-                (spec.algorithm == Algorithm::AUTO || spec.algorithm == algorithm) &&
-                (!asked || spec.protocol == protocol) &&
-                (asked || !pairwise || protocol != Protocol::LL128))
-            {
-                candidates.push_back({algorithm, protocol});
-            }
-        }
-    }
-    if (candidates.empty())
-    {
-        throw UnsupportedError(std::string("algorithm '") + ToString(spec.algorithm) +
-                               "' cannot carry out " + ToString(spec.kind));
-    }
-    return candidates;
-}
-
-/** @return the candidate that NCCL's tuner takes for the least time */
-AlgorithmProtocol TunerPick(const NcclTuner& tuner,
-                            const std::vector<AlgorithmProtocol>& candidates,
-                            CollectiveKind kind,
-                            uint64_t bytes)
-{
-    AlgorithmProtocol best = candidates.front();
-    std::optional<double> least;
-    for (const AlgorithmProtocol& candidate : candidates)
-    {
-        const std::optional<double> time = tuner.GetTime(kind, candidate, bytes);
-        if (time && (!least || *time < *least))
-        {
-            least = time;
-            best = candidate;
-        }
-    }
-    return best;
-}
-
-/** @return the candidates that NCCL does not disable (all of them if it would disable all) */
-std::vector<AlgorithmProtocol> EnabledOf(const NcclTuner& tuner,
-                                         const std::vector<AlgorithmProtocol>& candidates,
-                                         CollectiveKind kind)
-{
-    std::vector<AlgorithmProtocol> enabled;
-    for (const AlgorithmProtocol& candidate : candidates)
-    {
-        if (tuner.GetTime(kind, candidate, 1))
-        {
-            enabled.push_back(candidate);
-        }
-    }
-    return enabled.empty() ? candidates : enabled;
-}
-
-} // namespace
 
 TypeId NcclSelector::GetTypeId()
 {
-    static TypeId tid =
-        TypeId("ns3::echo::NcclSelector")
-            .SetParent<CollectiveSelector>()
-            .SetGroupName("Echo")
-            .AddConstructor<NcclSelector>()
-            .AddAttribute("Rule",
-                          "profile (as it says), tuner (NCCL's, without times that fall when bytes "
-                          "grow), tuner-exactly or least-cost",
-                          StringValue("profile"),
-                          MakeStringAccessor(&NcclSelector::m_rule),
-                          MakeStringChecker());
+    static TypeId tid = TypeId("ns3::echo::NcclSelector")
+                            .SetParent<CollectiveSelector>()
+                            .SetGroupName("Echo")
+                            .AddConstructor<NcclSelector>()
+                            .AddAttribute("Rule",
+                                          "profile (as it says), tuner (NCCL's) or least-cost",
+                                          StringValue("profile"),
+                                          MakeStringAccessor(&NcclSelector::m_rule),
+                                          MakeStringChecker());
     return tid;
 }
 
 void NcclSelector::SetCostModel(Ptr<WhiteBoxCostModel> model)
 {
     m_model = model;
-    m_intervals.clear();
+    m_enabled.clear();
     m_choices.clear();
 }
 
 void NcclSelector::DoDispose()
 {
     m_model = nullptr;
-    m_intervals.clear();
+    m_enabled.clear();
     m_choices.clear();
     CollectiveSelector::DoDispose();
 }
 
 SelectionRule NcclSelector::GetRule() const
 {
-    if (m_rule == "profile")
-    {
-        return m_model->GetProfile()->selection;
-    }
-    return m_rule == "tuner-exactly" ? SelectionRule::TUNER : ParseSelectionRule(m_rule);
+    return m_rule == "profile" ? m_model->GetProfile()->selection : ParseSelectionRule(m_rule);
 }
 
-const NcclSelector::Intervals& NcclSelector::GetIntervals(const CollectiveSpec& spec,
-                                                          const GroupShape& shape) const
+const std::vector<AlgorithmProtocol>& NcclSelector::GetEnabled(const CollectiveSpec& spec,
+                                                               const GroupShape& shape) const
 {
-    const PickKey key{spec.kind,
-                      spec.algorithm,
-                      spec.protocol,
-                      shape.ranks,
-                      shape.hosts,
-                      shape.localRanks,
-                      shape.nics};
-    if (const auto it = m_intervals.find(key); it != m_intervals.end())
+    const PickKey key = PickKeyOf(spec, shape);
+    const auto it = m_enabled.find(key);
+    if (it != m_enabled.end())
     {
         return it->second;
     }
-    const std::vector<AlgorithmProtocol> candidates = CandidatesOf(spec);
     const NcclTuner tuner(m_model->GetProfile()->nccl, shape);
-    Intervals intervals;
-    if (GetRule() == SelectionRule::LEAST_COST)
-    {
-        intervals.push_back({INFINITY, EnabledOf(tuner, candidates, spec.kind)});
-        return m_intervals[key] = intervals;
-    }
-    // A grid of 16 sizes to each doubling up to 2^44 bytes: fine enough against the tuner's own
-    // inaccuracy, and nested, so that what a larger size may pick a smaller one may too.
-    for (uint32_t step = 0; step <= 16 * 44; ++step)
-    {
-        const double bytes = std::exp2(step / 16.0);
-        const AlgorithmProtocol pick =
-            TunerPick(tuner, candidates, spec.kind, static_cast<uint64_t>(bytes));
-        if (!intervals.empty() && intervals.back().picks.front() == pick)
-        {
-            intervals.back().maxBytes = bytes;
-        }
-        else
-        {
-            intervals.push_back({bytes, {pick}});
-        }
-    }
-    intervals.back().maxBytes = INFINITY;
-    if (m_rule != "tuner-exactly")
-    {
-        for (size_t i = intervals.size() - 1; i-- > 0;)
-        {
-            for (const AlgorithmProtocol& later : intervals[i + 1].picks)
-            {
-                if (!(later == intervals[i].picks.front()))
-                {
-                    intervals[i].picks.push_back(later);
-                }
-            }
-        }
-    }
-    return m_intervals[key] = intervals;
+    return m_enabled[key] = EnabledOf(tuner, CandidatesOf(spec), spec.kind);
 }
 
 AlgorithmProtocol NcclSelector::Cheapest(const std::vector<AlgorithmProtocol>& candidates,
@@ -236,17 +100,13 @@ AlgorithmProtocol NcclSelector::Pick(const CollectiveSpec& spec, const GroupShap
 {
     if (IsPairwise(spec.kind))
     {
-        return Cheapest(CandidatesOf(spec), spec, shape);
+        return Cheapest(PairCandidatesOf(spec, shape), spec, shape);
     }
-    const auto bytes = static_cast<double>(spec.bytes);
-    for (const Interval& interval : GetIntervals(spec, shape))
+    if (GetRule() == SelectionRule::LEAST_COST)
     {
-        if (bytes <= interval.maxBytes)
-        {
-            return Cheapest(interval.picks, spec, shape);
-        }
+        return Cheapest(GetEnabled(spec, shape), spec, shape);
     }
-    return CandidatesOf(spec).front(); // not reached: the last interval is unbounded
+    return FindPick(m_model->GetPicks(spec, shape), static_cast<double>(spec.bytes)).how;
 }
 
 uint32_t NcclSelector::ChannelsOf(AlgorithmProtocol pick,
@@ -266,15 +126,7 @@ uint32_t NcclSelector::ChannelsOf(AlgorithmProtocol pick,
 
 CollectiveChoice NcclSelector::SelectFor(const CollectiveSpec& spec, const GroupShape& shape) const
 {
-    const ChoiceKey key{{spec.kind,
-                         spec.algorithm,
-                         spec.protocol,
-                         shape.ranks,
-                         shape.hosts,
-                         shape.localRanks,
-                         shape.nics},
-                        spec.bytes,
-                        spec.channels};
+    const ChoiceKey key{PickKeyOf(spec, shape), spec.bytes, spec.channels};
     if (const auto it = m_choices.find(key); it != m_choices.end())
     {
         return it->second;

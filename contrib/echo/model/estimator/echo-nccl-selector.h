@@ -22,10 +22,9 @@ namespace echo
  * NCCL's choice on a machine with a profile.
  *
  * Rule "tuner": what NCCL's tuner of the profile's version picks, which is what the machine does,
- * well or not. As a wrong pick of the tuner can make more bytes take less time (an algorithm kept
- * for too long), a pick that the tuner makes for some larger size is taken earlier where the cost
- * model finds it cheaper; so times never fall when bytes grow. Rule "tuner-exactly": without that.
- * Rule "least-cost": the cheapest by the cost model. Rule "profile": as the profile says.
+ * well or not. A wrong pick of the tuner (an algorithm kept for too long) can make more bytes take
+ * less time; WhiteBoxCostModel sees to it that times never fall when bytes grow. Rule
+ * "least-cost": the cheapest by the cost model. Rule "profile": as the profile says.
  *
  * Grouped sends and receives: the cheaper of LL and Simple. Channels: as many as NCCL uses for the
  * bytes. Chunks of trees and chains: NCCL's.
@@ -45,24 +44,10 @@ class NcclSelector : public CollectiveSelector
     void DoDispose() override;
 
   private:
-    /** What NCCL picks up to a size, and all it picks from there on. */
-    struct Interval
-    {
-        double maxBytes;
-        std::vector<AlgorithmProtocol> picks; //!< first: at this size
-    };
-
-    using Intervals = std::vector<Interval>;
-    using PickKey = std::tuple<CollectiveKind,
-                               CollectiveAlgorithmKind,
-                               CollectiveProtocol,
-                               uint32_t,
-                               uint32_t,
-                               uint32_t,
-                               uint32_t>;
     using ChoiceKey = std::tuple<PickKey, uint64_t, uint32_t>;
 
-    const Intervals& GetIntervals(const CollectiveSpec& spec, const GroupShape& shape) const;
+    const std::vector<AlgorithmProtocol>& GetEnabled(const CollectiveSpec& spec,
+                                                     const GroupShape& shape) const;
     AlgorithmProtocol Pick(const CollectiveSpec& spec, const GroupShape& shape) const;
     AlgorithmProtocol Cheapest(const std::vector<AlgorithmProtocol>& candidates,
                                const CollectiveSpec& spec,
@@ -72,7 +57,7 @@ class NcclSelector : public CollectiveSelector
 
     Ptr<WhiteBoxCostModel> m_model; //!< compares costs
     std::string m_rule;             //!< attribute Rule
-    mutable std::map<PickKey, Intervals> m_intervals;
+    mutable std::map<PickKey, std::vector<AlgorithmProtocol>> m_enabled;
     mutable std::map<ChoiceKey, CollectiveChoice> m_choices;
 };
 

@@ -111,13 +111,13 @@ uint32_t FloorLog2(uint64_t value)
 
 double RingShare(const NcclEnvironment& environment, uint32_t localRanks)
 {
-    const std::vector<uint32_t>& rings = environment.hostRings;
+    const std::vector<double>& rings = environment.hostRings;
     if (rings.empty() || localRanks < 2)
     {
         return 1;
     }
     const size_t index = std::min<size_t>(localRanks - 2, rings.size() - 1);
-    return static_cast<double>(rings[index]) / rings.back();
+    return rings[index] / rings.back();
 }
 
 uint32_t NcclChannels(const NcclEnvironment& environment, const GroupShape& shape)

@@ -79,7 +79,14 @@ class RowCost : public ceres::CostFunction
   private:
     double LogTime() const
     {
-        return std::log(EvaluateWhiteBox(m_profile, m_shape, m_query).GetTotal());
+        double time = EvaluateWhiteBox(m_profile, m_shape, m_query).GetTotal();
+        if (m_query.how.algorithm == CollectiveAlgorithmKind::PAIRWISE && m_shape.hosts == 1)
+        {
+            CostQuery low = m_query; // as NcclSelector, the cheaper of the two
+            low.how.protocol = CollectiveProtocol::LL;
+            time = std::min(time, EvaluateWhiteBox(m_profile, m_shape, low).GetTotal());
+        }
+        return std::log(time);
     }
 
     MachineProfile& m_profile; //!< shared by all rows: one thread
@@ -206,6 +213,26 @@ void AddIntervals(ceres::Problem& problem,
     }
 }
 
+/** Constants stay where they make sense, and rates of links below what the links have. */
+void SetBounds(ceres::Problem& problem, const MachineProfile& machine, std::vector<double>& logs)
+{
+    const auto& infos = GetConstantInfos();
+    const std::map<std::string, double> links{{"gpu_GBps", machine.linkGpuGBps},
+                                              {"nvls_GBps", machine.linkGpuGBps},
+                                              {"nic_GBps", machine.linkNicGBps}};
+    for (size_t i = 0; i < infos.size(); ++i)
+    {
+        double most = infos[i].most;
+        if (const auto link = links.find(infos[i].name); link != links.end() && link->second > 0)
+        {
+            most = std::min(most, link->second);
+        }
+        const double least = std::max(infos[i].least, NOTHING);
+        problem.SetParameterLowerBound(logs.data(), static_cast<int>(i), std::log(least));
+        problem.SetParameterUpperBound(logs.data(), static_cast<int>(i), std::log(most));
+    }
+}
+
 void AddStatistics(MachineProfile& profile, const std::vector<Measurement>& rows)
 {
     const std::vector<double> estimates = EstimateRows(profile, rows);
@@ -260,12 +287,7 @@ ProfileFitter::Result ProfileFitter::Fit(const std::vector<Measurement>& rows) c
             new RowCost(workspace, row), new ceres::SoftLOneLoss(ROW_ERROR), logs.data());
     }
     problem.AddResidualBlock(MakePriorCost(prior), nullptr, logs.data());
-    for (size_t i = 0; i < infos.size(); ++i)
-    {
-        problem.SetParameterLowerBound(
-            logs.data(), static_cast<int>(i), std::log(std::max(infos[i].least, NOTHING)));
-        problem.SetParameterUpperBound(logs.data(), static_cast<int>(i), std::log(infos[i].most));
-    }
+    SetBounds(problem, m_prior, logs);
     if (!absent.empty())
     {
         problem.SetManifold(logs.data(),

@@ -4,9 +4,11 @@
 #include "echo-nccl-selector.h"
 #include "echo-white-box-cost-model.h"
 
+#include "ns3/boolean.h"
 #include "ns3/string.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -46,12 +48,21 @@ std::vector<RowEstimate> EstimateWithChoices(const MachineProfile& profile,
                                              const std::vector<Measurement>& rows,
                                              const std::string& rule)
 {
-    const auto shared = std::make_shared<const MachineProfile>(profile);
-    const auto model = CreateObject<WhiteBoxCostModel>();
-    model->SetProfile(shared);
-    const auto selector = CreateObject<NcclSelector>();
-    selector->SetAttribute("Rule", StringValue(rule));
-    selector->SetCostModel(model);
+    MachineProfile measured = profile;
+    measured.oneThreadPerHost = true; // where the row says so
+    const auto shared = std::make_shared<const MachineProfile>(measured);
+    const bool exactly = rule == "tuner-exactly";
+    std::array<Ptr<WhiteBoxCostModel>, 2> models; // kernels of a host issued by: several, one
+    std::array<Ptr<NcclSelector>, 2> selectors;
+    for (size_t one = 0; one < models.size(); ++one)
+    {
+        models[one] = CreateObject<WhiteBoxCostModel>();
+        models[one]->SetAttribute("IssueAsMeasured", BooleanValue(one == 1));
+        models[one]->SetProfile(shared);
+        selectors[one] = CreateObject<NcclSelector>();
+        selectors[one]->SetAttribute("Rule", StringValue(exactly ? "tuner" : rule));
+        selectors[one]->SetCostModel(models[one]);
+    }
     std::vector<RowEstimate> estimates;
     for (const Measurement& row : rows)
     {
@@ -59,14 +70,16 @@ std::vector<RowEstimate> EstimateWithChoices(const MachineProfile& profile,
         CollectiveSpec spec;
         spec.kind = row.kind;
         spec.bytes = row.bytes;
-        const CollectiveChoice choice = selector->SelectFor(spec, shape);
+        const size_t one = row.oneThread ? 1 : 0;
+        const CollectiveChoice choice = selectors[one]->SelectFor(spec, shape);
         CostQuery query;
         query.kind = row.kind;
         query.bytes = static_cast<double>(row.bytes);
         query.how = {choice.algorithm, choice.protocol};
         query.betweenHosts = row.hosts > 1;
-        query.oneThread = row.oneThread;
-        estimates.push_back({EvaluateWhiteBox(profile, shape, query).GetTotal(), choice});
+        const CostTerms terms = exactly ? models[one]->GetTerms(shape, query)
+                                        : models[one]->GetTermsOf(spec, choice, shape, query);
+        estimates.push_back({terms.GetTotal(), choice});
     }
     return estimates;
 }
@@ -178,8 +191,9 @@ MachineProfile MakePriorProfile(const NcclEnvironment& nccl, double gpuGBps, dou
         constants.nvlsGBps = 0.7 / 0.8 * gpuGBps;
     }
     constants.pairwiseEfficiency = 0.92;
-    // 4 of 8 bytes, 120 of 128 bytes and all bytes are payload.
-    constants.protocols[0] = {0.6, 5.0, 0.5, 0.5};
+    // 4 of 8 bytes, 120 of 128 bytes and all bytes are payload; between hosts LL goes through the
+    // hosts' memories, once more in each.
+    constants.protocols[0] = {0.6, 5.0, 0.5, 0.25};
     constants.protocols[1] = {1.25, 8.5, 0.9375, 0.9375};
     constants.protocols[2] = {3.4, 14.0, 1, 1};
     return profile;

@@ -17,7 +17,8 @@ namespace echo
 
 /**
  * @return the estimates of rows, microseconds, each by the choice of a selector
- * @param rule of NcclSelector: profile, tuner, tuner-exactly, least-cost
+ * @param rule of NcclSelector: profile, tuner, least-cost; tuner-exactly: the tuner's picks even
+ *        where times fall when bytes grow
  */
 std::vector<double> EstimateRows(const MachineProfile& profile,
                                  const std::vector<Measurement>& rows,

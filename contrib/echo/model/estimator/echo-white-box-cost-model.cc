@@ -125,12 +125,30 @@ std::string OutOf(uint32_t found, uint32_t least, uint32_t most, const char* wha
     return OutOf(std::to_string(found) + what, std::to_string(least), std::to_string(most));
 }
 
+/** @return a number of what of algorithm, protocol and channels a spec does not leave open */
+uint64_t AskedFor(const CollectiveSpec& spec)
+{
+    return (spec.algorithm != CollectiveAlgorithmKind::AUTO ? 1 : 0) +
+           (spec.protocol != CollectiveProtocol::AUTO ? 2 : 0) + (spec.channels > 0 ? 4 : 0);
+}
+
 double ToMicroseconds(Time time)
 {
     return static_cast<double>(time.GetPicoSeconds()) * 1e-6;
 }
 
 } // namespace
+
+PickKey PickKeyOf(const CollectiveSpec& spec, const GroupShape& shape)
+{
+    return {spec.kind,
+            spec.algorithm,
+            spec.protocol,
+            shape.ranks,
+            shape.hosts,
+            shape.localRanks,
+            shape.nics};
+}
 
 CostQuery QueryOf(const CollectivePlan& plan)
 {
@@ -179,6 +197,7 @@ size_t WhiteBoxCostModel::KeyHash::operator()(const Key& key) const
 void WhiteBoxCostModel::SetProfile(MachineProfilePtr profile)
 {
     m_profile = std::move(profile);
+    m_picks.clear();
     m_cache.clear();
 }
 
@@ -191,6 +210,7 @@ void WhiteBoxCostModel::SetFallback(Ptr<CostModel> model)
 void WhiteBoxCostModel::DoDispose()
 {
     m_fallback = nullptr;
+    m_picks.clear();
     m_cache.clear();
     m_profile = nullptr;
     CostModel::DoDispose();
@@ -200,6 +220,52 @@ CostTerms WhiteBoxCostModel::GetTerms(const GroupShape& shape, CostQuery query) 
 {
     query.oneThread = m_issueAsMeasured && m_profile->oneThreadPerHost && shape.hosts <= 1;
     return EvaluateWhiteBox(*m_profile, shape, query);
+}
+
+const std::vector<NcclPick>& WhiteBoxCostModel::GetPicks(const CollectiveSpec& spec,
+                                                         const GroupShape& shape) const
+{
+    const auto key = std::make_pair(PickKeyOf(spec, shape), spec.channels);
+    if (const auto it = m_picks.find(key); it != m_picks.end())
+    {
+        return it->second;
+    }
+    const NcclTuner tuner(m_profile->nccl, shape);
+    std::vector<NcclPick> picks = ListNcclPicks(tuner, CandidatesOf(spec), spec.kind);
+    CostQuery query;
+    query.kind = spec.kind;
+    query.channels = spec.channels;
+    query.betweenHosts = shape.hosts > 1;
+    for (size_t i = picks.size() - 1; i-- > 0;)
+    {
+        query.bytes = picks[i].maxBytes; // where the next one begins
+        query.how = picks[i + 1].how;
+        picks[i].mostUs = std::min(picks[i + 1].mostUs, GetTerms(shape, query).GetTotal());
+    }
+    return m_picks[key] = std::move(picks);
+}
+
+CostTerms WhiteBoxCostModel::GetTermsOf(const CollectiveSpec& spec,
+                                        const CollectiveChoice& choice,
+                                        const GroupShape& shape,
+                                        const CostQuery& query) const
+{
+    CostTerms terms = GetTerms(shape, query);
+    if (IsPairwise(spec.kind) || m_profile->selection != SelectionRule::TUNER)
+    {
+        return terms;
+    }
+    const NcclPick& pick = FindPick(GetPicks(spec, shape), static_cast<double>(spec.bytes));
+    const double part = pick.mostUs / terms.GetTotal();
+    if (pick.how == AlgorithmProtocol{choice.algorithm, choice.protocol} && part < 1)
+    {
+        for (double* term :
+             {&terms.setup, &terms.intra, &terms.inter, &terms.reduction, &terms.synchronisation})
+        {
+            *term *= part;
+        }
+    }
+    return terms;
 }
 
 std::string WhiteBoxCostModel::ExplainExtrapolation(CollectiveKind kind,
@@ -245,7 +311,7 @@ bool WhiteBoxCostModel::UsesFallback(const CollectivePlan& plan) const
 CostBreakdown WhiteBoxCostModel::Compute(const CollectivePlan& plan, const GroupShape& shape) const
 {
     const CostQuery query = QueryOf(plan);
-    CostTerms terms = GetTerms(shape, query);
+    CostTerms terms = GetTermsOf(plan.spec, plan.choice, shape, query);
     CostBreakdown cost;
     cost.reason = ExplainExtrapolation(query.kind, plan.spec.bytes, shape);
     cost.extrapolated = !cost.reason.empty();
@@ -283,7 +349,7 @@ CostBreakdown WhiteBoxCostModel::Estimate(const CollectivePlan& plan) const
     const Key key{(uint64_t{static_cast<uint8_t>(plan.spec.kind)} << 48) |
                       (uint64_t{static_cast<uint8_t>(plan.choice.algorithm)} << 40) |
                       (uint64_t{static_cast<uint8_t>(plan.choice.protocol)} << 32) |
-                      plan.choice.channels,
+                      (AskedFor(plan.spec) << 24) | plan.choice.channels,
                   plan.spec.bytes,
                   (uint64_t{shape.ranks} << 32) | shape.hosts,
                   (uint64_t{shape.localRanks} << 32) | shape.nics};

@@ -4,17 +4,32 @@
 
 #include "echo-cost-model.h"
 #include "echo-machine-profile.h"
+#include "echo-nccl-picks.h"
 #include "echo-white-box-terms.h"
 
 #include <array>
 #include <cstddef>
+#include <map>
 #include <string>
+#include <tuple>
 #include <unordered_map>
+#include <vector>
 
 namespace ns3
 {
 namespace echo
 {
+
+/** What NCCL's picks by size depend on. */
+using PickKey = std::tuple<CollectiveKind,
+                           CollectiveAlgorithmKind,
+                           CollectiveProtocol,
+                           uint32_t,
+                           uint32_t,
+                           uint32_t,
+                           uint32_t>;
+
+PickKey PickKeyOf(const CollectiveSpec& spec, const GroupShape& shape);
 
 /**
  * Costs from a calibrated profile by the white-box formulas (echo-white-box-terms.h).
@@ -22,6 +37,9 @@ namespace echo
  * An estimate for bytes, ranks, hosts or ranks a host outside the measured range of its operation,
  * or for an operation that was not measured, is marked extrapolated with the reason; it still
  * follows the structure of the algorithm with the constants of the machine.
+ *
+ * Times never fall when bytes grow: what NCCL's tuner picks takes at most the least time that a
+ * larger size takes at the start of the sizes of another pick.
  */
 class WhiteBoxCostModel : public CostModel
 {
@@ -53,6 +71,14 @@ class WhiteBoxCostModel : public CostModel
      * @param shape the group's plain numbers
      */
     CostTerms GetTerms(const GroupShape& shape, CostQuery query) const;
+    /** @return NCCL's picks by size for what a spec leaves open, with their NcclPick::mostUs */
+    const std::vector<NcclPick>& GetPicks(const CollectiveSpec& spec,
+                                          const GroupShape& shape) const;
+    /** @return the terms of a choice, as GetTerms, but never of a time that falls */
+    CostTerms GetTermsOf(const CollectiveSpec& spec,
+                         const CollectiveChoice& choice,
+                         const GroupShape& shape,
+                         const CostQuery& query) const;
     /** @return why an estimate is outside the measured range; empty if it is inside */
     std::string ExplainExtrapolation(CollectiveKind kind,
                                      uint64_t bytes,
@@ -62,7 +88,7 @@ class WhiteBoxCostModel : public CostModel
     void DoDispose() override;
 
   private:
-    /// kind, algorithm, protocol, channels; bytes; ranks, hosts; local ranks, NICs
+    /// kind, algorithm, protocol, asked, channels; bytes; ranks, hosts; local ranks, NICs
     using Key = std::array<uint64_t, 4>;
 
     struct KeyHash
@@ -73,9 +99,10 @@ class WhiteBoxCostModel : public CostModel
     bool UsesFallback(const CollectivePlan& plan) const;
     CostBreakdown Compute(const CollectivePlan& plan, const GroupShape& shape) const;
 
-    MachineProfilePtr m_profile;                                     //!< constants
-    Ptr<CostModel> m_fallback;                                       //!< of the links
-    bool m_issueAsMeasured{true};                                    //!< attribute IssueAsMeasured
+    MachineProfilePtr m_profile;  //!< constants
+    Ptr<CostModel> m_fallback;    //!< of the links
+    bool m_issueAsMeasured{true}; //!< attribute IssueAsMeasured
+    mutable std::map<std::pair<PickKey, uint32_t>, std::vector<NcclPick>> m_picks; //!< by channels
     mutable std::unordered_map<Key, CostBreakdown, KeyHash> m_cache; //!< never iterated
 };
 

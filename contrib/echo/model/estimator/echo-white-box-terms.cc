@@ -167,6 +167,10 @@ CostTerms EvaluateWhiteBox(const MachineProfile& profile,
     if (shape.ranks > 1)
     {
         terms = TermsOf(profile, shape, query);
+        const Duty least = LeastTransfer(profile, shape, query);
+        const double longest = std::max(least.intra, least.inter);
+        const double lacking = longest - (terms.GetTotal() - terms.setup);
+        AddTransfer(terms, std::max(0.0, lacking), least.inter >= least.intra);
         terms.reduction +=
             profile.constants.reductionUsPerMiB * ReducedBytes(shape, query) / MEBIBYTE;
     }

@@ -58,22 +58,25 @@ struct CostQuery
  *   overlaps, infinite if the shorter hides behind the longer.
  * - NVLink SHARP (all-reduce): nvlsUs + R nvlsChunkUs + S (k + 1) / (k nvlsGBps), as a link carries
  *   all of the sums and one share; R = S / (C k chunk) rounds, at least one. Between hosts as a
- * tree: 2 ceil(log2 M) (l + a round's bytes / NICs) for the first round beside, and the slower of
- * the transfer above and f S treeBandwidthFactor / NICs.
+ *   tree: ceil(log2 M) (2 l + (r + 2 min(r, S - r)) / NICs) beside, r = min(S, a round's bytes),
+ * and the slower of the transfer above and f (S - r) treeBandwidthFactor / NICs. The first round's
+ *   halves go up in one tree while they come down in the other; later ones meet full NICs.
  * - PAT (all-gather, reduce-scatter): ceil(log2 n) l + S (n-1)/n over 3/4 of the NICs.
  * - Tree (all-reduce): K = S / (C chunk) chunks go up and down the double binary tree (chains of k
  *   in hosts, log2 M levels between): 2 ((k-1)(l + min(chunk, g)/b) + ceil(log2 M)(l + chunk/B))
  *   for the first, and for each further one treeChunkUs + treeBandwidthFactor max(2 chunk/b, f
  *   chunk/B), as a chain loads its links in both directions, and a host sends each byte f = 2
  *   times (two hosts: once).
- * - Broadcast, reduce: one chain of n-1 hops with K chunks: hops as in the ring plus (K-1) chunk /
- *   slowest rate; of two hosts, B simplexGain, as none both sends and receives.
- * - All-to-all: l of the farthest peer + peerUs for each further one + the larger of the bytes
- *   inside and between hosts over pairwiseEfficiency times G and N nics. Send/recv: l + the longer
- *   of bytes over pairwiseEfficiency times G or N and what one of the pair's channels moves over
- * pairChannelGBps or netChannelGBps.
+ * - Broadcast, reduce: one chain of n-1 hops: hops as in the ring (between hosts of chunks) plus
+ * what is in no hop of a channel's bytes / slowest rate; of two hosts, B simplexGain, as none both
+ * sends and receives.
+ * - All-to-all: l of the farthest peer + peerUs for each further one of another host + the larger
+ * of the bytes inside and between hosts over pairwiseEfficiency times G and N nics. Send/recv: l +
+ * the longer of bytes over pairwiseEfficiency times G or N and what one of the pair's channels
+ * moves over pairChannelGBps or netChannelGBps.
  * - Barrier: an all-reduce of 8 B.
  * - reduction = reductionUsPerMiB times the bytes that a rank reduces.
+ * - All but set-up take at least the bytes over the links' own rates (LeastTransfer).
  *
  * The time never falls when bytes grow: where a larger chunk of the tree would shorten it, the time
  * of fewer bytes with the smaller chunk holds.

@@ -66,8 +66,11 @@ CostTerms SwitchTermsWith(const MachineProfile& profile,
     const double levels = std::ceil(std::log2(shape.hosts));
     const double loads = shape.hosts == 2 ? 1 : 2; // times that a host sends each byte
     const double nics = 1000 * constants.nicGBps * std::max(shape.nics, 1u);
-    const double inter = loads * bytes * constants.treeBandwidthFactor / nics;
-    terms.inter = 2 * levels * (constants.protocols[2].interStepUs + std::min(bytes, round) / nics);
+    const double first = std::min(bytes, round);
+    const double rest = bytes - first;
+    const double inter = loads * rest * constants.treeBandwidthFactor / nics;
+    terms.inter = levels * (2 * constants.protocols[2].interStepUs +
+                            (first + 2 * std::min(first, rest)) / nics);
     AddTransfer(terms, std::max(intra, inter), inter > intra);
     return terms;
 }
@@ -111,7 +114,8 @@ CostTerms ChainTerms(const MachineProfile& profile, const GroupShape& shape, con
     const bool slowInside =
         shape.hosts <= 1 || (shape.localRanks > 1 && view.intraRate <= view.interRate);
     const double rate = slowInside ? view.intraRate : view.interRate;
-    AddTransfer(terms, (channelBytes - first) / rate, !slowInside);
+    // What is not in the hops already: inside a host these are of grains, between hosts of chunks.
+    AddTransfer(terms, (channelBytes - (slowInside ? inside : first)) / rate, !slowInside);
     return terms;
 }
 

@@ -33,6 +33,16 @@ double SetupOf(const MachineConstants& constants, double channels);
 /** @return what a GPU of such a group sustains to the others of its host, GB/s */
 double GpuRateOf(const MachineProfile& profile, const GroupShape& shape);
 
+/** What the links need for the bytes alone, us. */
+struct Duty
+{
+    double intra{0}; //!< the busiest GPU's links inside its host
+    double inter{0}; //!< the NICs of a host
+};
+
+/** @return what no estimate may beat; nothing where the profile does not say the links' rates */
+Duty LeastTransfer(const MachineProfile& profile, const GroupShape& shape, const CostQuery& query);
+
 /** Adds a transfer to the term of the link that governs it. */
 inline void AddTransfer(CostTerms& terms, double time, bool between)
 {

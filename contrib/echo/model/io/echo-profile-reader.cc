@@ -53,7 +53,7 @@ void ReadNccl(const YamlNode& node, NcclEnvironment& nccl)
     {
         for (const YamlNode& entry : node.Get("host_rings").GetEntries())
         {
-            nccl.hostRings.push_back(static_cast<uint32_t>(entry.AsInteger(1, MOST_COUNT)));
+            nccl.hostRings.push_back(entry.AsNumber(0.001, MOST_COUNT));
         }
     }
     nccl.nvlsPathGBps = node.GetNumber("nvls_path_GBps", 0, 0, 1e6);
@@ -191,7 +191,7 @@ void FormatNccl(std::ostream& out, const NcclEnvironment& nccl)
         out << "  # rings over NVLink among the first 2, 3, ... GPUs of a host\n  host_rings: [";
         for (size_t i = 0; i < nccl.hostRings.size(); ++i)
         {
-            out << (i > 0 ? ", " : "") << nccl.hostRings[i];
+            out << (i > 0 ? ", " : "") << Number(nccl.hostRings[i]);
         }
         out << "]\n";
     }

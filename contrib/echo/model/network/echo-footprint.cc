@@ -40,6 +40,25 @@ double ShareOf(double seconds, Time duration)
                : 0;
 }
 
+/**
+ * @return what part of a connection's bytes inside hosts its links carry: NVLink SHARP has each
+ *         link carry all of the sums and one share, S (k + 1) / k of k members, where the ring or
+ *         chain whose connections stand for it carries S 2 (k - 1) / k or 2 S
+ */
+double PartOfBytes(const CollectivePlan& plan)
+{
+    const double local = plan.layout->maxLocal;
+    switch (plan.choice.algorithm)
+    {
+    case CollectiveAlgorithmKind::NVLS:
+        return local > 1 ? (local + 1) / (2 * (local - 1)) : 1;
+    case CollectiveAlgorithmKind::NVLS_TREE:
+        return (local + 1) / (2 * local);
+    default:
+        return 1;
+    }
+}
+
 /** One connection on its way through the network. */
 struct Way
 {
@@ -129,6 +148,7 @@ Footprint MakeFootprint(const CollectivePlan& plan,
     std::map<DeviceId, uint32_t> entering;
     std::vector<Way> ways; // inter-host only
     Way way;
+    const double part = PartOfBytes(plan);
     for (const auto& connection : algorithm.GetConnections(plan))
     {
         const ConnectionEndpoints ends = MapConnection(plan, connection);
@@ -137,10 +157,13 @@ Footprint MakeFootprint(const CollectivePlan& plan,
             throw UnsupportedError("no path from " + topology.GetDevice(ends.source).name + " to " +
                                    topology.GetDevice(ends.destination).name);
         }
+        const auto sent = ends.interHost
+                              ? connection.bytes
+                              : static_cast<uint64_t>(part * static_cast<double>(connection.bytes));
         uint64_t least = topology.RateOf(way.path.front()).GetBitRate();
         for (const PortId port : way.path)
         {
-            bytes[port] += connection.bytes;
+            bytes[port] += sent;
             least = std::min(least, topology.RateOf(port).GetBitRate());
         }
         if (ends.interHost)

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_COLLECTIVE_BARS_H
+#define ECHO_COLLECTIVE_BARS_H
+
+#include "collective-accuracy.h"
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+/** What the mean absolute error of the rows of so many bytes and more should be at most. */
+struct AccuracyBar
+{
+    uint64_t minBytes{0};
+    double percent{0};
+};
+
+/** Heads the table of all bars. */
+void WriteBarColumns(std::ostream& out);
+
+/**
+ * Writes a row of that table for each bar: errors over all operations and scales of some rows, by
+ * Echo, NCCL's own model and an alpha-beta fit, and whether Echo meets it.
+ * @param kind in sample, extrapolated or transferred
+ * @param estimates Echo's, us, by row
+ */
+void WriteBars(std::ostream& out,
+               const std::string& kind,
+               const std::string& machine,
+               const std::vector<AccuracyBar>& bars,
+               const std::vector<Measurement>& rows,
+               const std::vector<double>& estimates,
+               const Baselines& baselines);
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_COLLECTIVE_BARS_H */

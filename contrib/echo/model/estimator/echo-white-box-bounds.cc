@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-white-box-view.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace echo
+{
+
+namespace
+{
+
+using Kind = CollectiveKind;
+
+/** Bytes that a GPU sends inside its host, and all NICs of a host, in one direction. */
+struct Bytes
+{
+    double intra{0};
+    double inter{0};
+};
+
+/** Trees: a host sends a byte on average 2 (M - 1) / M times; a GPU within a chain to both sides.
+ */
+Bytes TreeBytes(const GroupShape& shape, double bytes)
+{
+    const double hosts = shape.hosts;
+    return {(shape.localRanks > 2 ? 2 : shape.localRanks - 1.0) * bytes,
+            2 * (hosts - 1) / hosts * bytes};
+}
+
+Bytes RingBytes(const GroupShape& shape, const CostQuery& query)
+{
+    const double ranks = shape.ranks;
+    const double times = query.kind == Kind::ALL_REDUCE ? 2 : 1;
+    const double sent = times * (ranks - 1) / ranks * query.bytes;
+    return {shape.localRanks > 1 ? sent : 0, shape.hosts > 1 ? sent : 0};
+}
+
+Bytes BytesOf(const GroupShape& shape, const CostQuery& query)
+{
+    const double local = shape.localRanks;
+    switch (query.kind)
+    {
+    case Kind::ALL_REDUCE:
+    case Kind::ALL_GATHER:
+    case Kind::REDUCE_SCATTER:
+        break;
+    case Kind::BROADCAST:
+    case Kind::REDUCE:
+        return {local > 1 ? query.bytes : 0, shape.hosts > 1 ? query.bytes : 0};
+    case Kind::ALL_TO_ALL:
+        return {query.bytes * (local - 1) / shape.ranks,
+                local * query.bytes * (shape.ranks - local) / shape.ranks};
+    case Kind::ALL_TO_ALL_V:
+        return {std::max(query.intraBytes, 0.0), std::max(query.interBytes, 0.0)};
+    case Kind::SEND_RECV:
+        return {query.betweenHosts ? 0 : query.bytes, query.betweenHosts ? query.bytes : 0};
+    case Kind::BARRIER:
+        return {};
+    }
+    switch (query.how.algorithm)
+    {
+    case CollectiveAlgorithmKind::TREE:
+        return TreeBytes(shape, query.bytes);
+    case CollectiveAlgorithmKind::NVLS:
+    case CollectiveAlgorithmKind::NVLS_TREE:
+        // A link carries all of the sums and one share.
+        return {query.bytes * (local + 1) / local, TreeBytes(shape, query.bytes).inter};
+    default:
+        return RingBytes(shape, query);
+    }
+}
+
+} // namespace
+
+Duty LeastTransfer(const MachineProfile& profile, const GroupShape& shape, const CostQuery& query)
+{
+    const Bytes bytes = BytesOf(shape, query);
+    const double gpu = 1000 * profile.linkGpuGBps;
+    const double nics = query.kind == Kind::SEND_RECV ? 1 : std::max(shape.nics, 1u);
+    const double nic = 1000 * profile.linkNicGBps * nics;
+    return {gpu > 0 ? bytes.intra / gpu : 0, nic > 0 ? bytes.inter / nic : 0};
+}
+
+} // namespace echo
+} // namespace ns3
