@@ -173,10 +173,11 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
     };
     std::ostringstream summary;
     std::ostringstream details;
-    for (const MeasuredSteps& steps : sources)
+    for (MeasuredSteps steps : sources)
     {
         if (only.empty() || only == steps.name)
         {
+            steps.isListed = steps.isListed || !only.empty();
             const StepErrors result = WriteStepAccuracy(details, steps, full);
             WriteStepSummary(summary, steps, result);
             std::cout << summary.str().substr(summary.str().rfind('\n', summary.str().size() - 2) +
