@@ -3,6 +3,7 @@
 
 #include "collective-accuracy.h"
 #include "collective-extrapolation.h"
+#include "gemm-points-accuracy.h"
 #include "hybrid-accuracy.h"
 #include "overlap-accuracy.h"
 #include "replay-accuracy.h"
@@ -166,7 +167,16 @@ int WritePage(const std::string& path, const std::function<void(std::ostream&)>&
     return 0;
 }
 
-/** Measured training steps; @p only: one of their names, or empty. */
+/** Measured matrix products of the compute profile. */
+void WriteProducts(std::ostream& out)
+{
+    WriteGemmPointAccuracy(out,
+                           ROOT + "/calibration/compute/gemm-efficiency.yaml",
+                           {{"A100", ROOT + "/scenarios/clusters/dgx-a100.yaml"},
+                            {"H100", ROOT + "/scenarios/clusters/dgx-h100.yaml"}});
+}
+
+/** Measured training steps; @p only: one of their names, "products", or empty. */
 int WriteTraining(const std::string& folder, const std::string& only, bool full)
 {
     const std::string tables = ROOT + "/calibration/training/";
@@ -197,12 +207,18 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
         source("bridge-moe", "Megatron-Bridge, mixtures of experts", "bridge-moe", 20, 0),
         source("llm-foundry", "llm-foundry, FSDP, A100 and H100", "llm-foundry", 12, 0, true),
     };
+    if (only == "products")
+    {
+        WriteProducts(std::cout);
+        return 0;
+    }
     std::ostringstream summary;
     std::ostringstream details;
-    for (const MeasuredSteps& steps : sources)
+    for (MeasuredSteps steps : sources)
     {
         if (only.empty() || only == steps.name)
         {
+            steps.isListed = steps.isListed || !only.empty();
             const StepErrors result = WriteStepAccuracy(details, steps, full);
             WriteStepSummary(summary, steps, result);
             std::cout << summary.str().substr(summary.str().rfind('\n', summary.str().size() - 2) +
@@ -212,10 +228,10 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
     }
     if (summary.str().empty())
     {
-        std::string known;
+        std::string known = "products";
         for (const MeasuredSteps& steps : sources)
         {
-            known += (known.empty() ? "" : ", ") + steps.name;
+            known += ", " + steps.name;
         }
         throw InputError({"", 0, "--source"}, "'" + only + "'", "one of " + known);
     }
@@ -235,8 +251,9 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
            "percent.\n\n"
         << "| source | rows | mean abs | median abs | 90th percentile | worst | mean | bar: mean "
            "(90th) |\n|---|---:|---:|---:|---:|---:|---:|---:|\n"
-        << summary.str() << "\n"
-        << details.str();
+        << summary.str() << "\n";
+    WriteProducts(out);
+    out << details.str();
     if (!out.flush())
     {
         throw InputError({path, 0, ""}, "no writable file", "one");

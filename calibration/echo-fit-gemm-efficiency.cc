@@ -15,6 +15,7 @@
 #include "ns3/command-line.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -251,6 +252,39 @@ void WriteCurve(std::ostream& out,
     }
 }
 
+/**
+ * Writes the median times of products of 256 rows and more, at the numbers of rows that steps have:
+ * powers of two and halfway between them.
+ */
+void WritePoints(const std::string& path, const std::vector<Row>& table, const Gpu& gpu)
+{
+    std::map<std::array<uint32_t, 3>, std::vector<double>> times; // columns, inner, rows
+    for (const Row& row : table)
+    {
+        const auto rows = static_cast<uint32_t>(Number(row, "M"));
+        const uint32_t odd = rows >> __builtin_ctz(std::max(rows, 1U));
+        if (row.at("gpu") == gpu.name && rows >= 256 && (odd == 1 || odd == 3))
+        {
+            times[{static_cast<uint32_t>(Number(row, "N")),
+                   static_cast<uint32_t>(Number(row, "K")),
+                   rows}]
+                .push_back(Number(row, "median_ms") * 1e3);
+        }
+    }
+    std::ofstream out(path);
+    out << "# Written by echo-fit-gemm-efficiency: products in FP16, times with launching. Source: "
+           "microsoft/vidur @7d47513.\ntype,rows,columns,inner,us\n";
+    for (const auto& [sizes, measured] : times)
+    {
+        out << "fp16," << sizes[2] << "," << sizes[0] << "," << sizes[1] << ","
+            << Format("%.4g", Median(measured, "a product")) << "\n";
+    }
+    if (!out.flush())
+    {
+        throw std::runtime_error(path + ": cannot be written");
+    }
+}
+
 /** @return best product of any shape over the peak; 1 if it is not in the table */
 double GetBest(const Tables& tables, const std::string& accelerator)
 {
@@ -285,6 +319,10 @@ void WriteArchitecture(std::ostream& out, const Tables& tables, const Gpu& gpu)
     out << "    processors: " << gpu.processors
         << "\n    sustained: " << Format("%.2f", gpu.sustained) << "\n";
     WriteCurve(out, products, overhead, slope, cap, scale);
+    if (gpu.measured)
+    {
+        out << "    gemm_points: gemm-points-" << gpu.name << ".csv\n";
+    }
 
     std::vector<double> memory;
     for (const Product& product : products)
@@ -327,6 +365,7 @@ int main(int argc, char* argv[])
     std::string kernels;
     std::string best;
     std::string out;
+    std::string points;
     ns3::CommandLine command(__FILE__);
     command.Usage("Derives kernel efficiencies from published measurements.");
     command.AddValue("gemm", "CSV: gpu, M, N, K, median_ms", gemm);
@@ -336,6 +375,7 @@ int main(int argc, char* argv[])
     command.AddValue("kernels", "CSV: kShortName, duration, throughputs in %", kernels);
     command.AddValue("best", "CSV: accelerator, dtype, mamf_tflops, theory_tflops", best);
     command.AddValue("out", "the YAML file to write; empty: standard output", out);
+    command.AddValue("points", "folder for the measured products; empty: none", points);
     command.Parse(argc, argv);
     try
     {
@@ -357,6 +397,13 @@ int main(int argc, char* argv[])
         for (const Gpu& gpu : GPUS)
         {
             WriteArchitecture(text, tables, gpu);
+        }
+        for (const Gpu& gpu : GPUS)
+        {
+            if (gpu.measured && !points.empty())
+            {
+                WritePoints(points + "/gemm-points-" + gpu.name + ".csv", tables.gemm, gpu);
+            }
         }
         if (out.empty())
         {

@@ -14,6 +14,7 @@
 #include "ns3/object-factory.h"
 
 #include <cmath>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -203,6 +204,45 @@ TEST(Roofline, ProductsOfKnownSizesWriteBehindTheirArithmetic)
                 0.01);
 }
 
+TEST(GemmPoints, NearbyProductsCorrectTheModel)
+{
+    // The model says 1 s for all; measured: 2 s at (256, 512, 1024), 1 s at four times the rows.
+    const std::vector<GemmPoint> measured{{DataType::FP16, 256, 512, 1024, Seconds(2)},
+                                          {DataType::FP16, 1024, 512, 1024, Seconds(1)}};
+    const GemmPoints points(measured, [](const GemmPoint&) { return 1.0; });
+    const auto factor = [&](const KernelShape& shape, DataType type = DataType::BF16) {
+        return points.Find(type, shape).factor;
+    };
+    EXPECT_NEAR(factor({256, 512, 1024, 1}), 2, 1e-9);
+    EXPECT_NEAR(factor({1024, 512, 1024, 1}), 1, 1e-9);
+    // Half-way by logarithm both weigh the same: sqrt(2), shrunk by exp(-(ln 2 / 0.7)^2).
+    const double trust = std::exp(-std::pow(std::log(2) / 0.7, 2));
+    EXPECT_NEAR(factor({512, 512, 1024, 1}), std::pow(2, 0.5 * trust), 1e-9);
+    // Three times the inner size of the first: distances ln 3 and sqrt(ln^2 3 + ln^2 4).
+    const double near = std::pow(std::log(3), 2);
+    const double share = (1 / near) / (1 / near + 1 / (near + std::pow(std::log(4), 2)));
+    EXPECT_NEAR(factor({256, 512, 3072, 1}), std::pow(2, share * std::exp(-near / 0.49)), 1e-9);
+    // Far away, in another format, or in batches: the model alone.
+    EXPECT_NEAR(factor({256, 512, 65536, 1}), 1, 1e-9);
+    EXPECT_EQ(factor({256, 512, 1024, 1}, DataType::FP8), 1);
+    EXPECT_EQ(factor({256, 512, 1024, 8}), 1);
+    EXPECT_GT(points.Find(DataType::FP8, {256, 512, 1024, 1}).distance, 1e9);
+}
+
+TEST(GemmPoints, MeasuredProductsKeepTheirTimes)
+{
+    // Under lasting load arithmetic is slower than in the bursts that were measured: by 0.97.
+    const ComputeProfile profile = ShippedProfile();
+    const auto model = MakeModel(ShippedGpu("dgx-a100"), profile);
+    for (const GemmPoint& point : profile.architectures[0].gemmPoints)
+    {
+        const double seconds = model->GetSeconds(RooflineComputeModel::MakeProduct(point));
+        EXPECT_GE(seconds, 0.9999 * point.time.GetSeconds());
+        EXPECT_LE(seconds, 1.0001 / 0.97 * point.time.GetSeconds());
+    }
+    EXPECT_GT(profile.architectures[0].gemmPoints.size(), 800u);
+}
+
 TEST(Roofline, AttentionByHeadMaskAndSequence)
 {
     std::string text = ROUND;
@@ -291,6 +331,37 @@ TEST(ComputeProfile, RefusesBadFiles)
                 HasSubstr("more work would take less time"));
     EXPECT_THAT(message("architectures:", "fallback: x\narchitectures:"),
                 HasSubstr("fallback: found 'x', expected one of r"));
+}
+
+TEST(ComputeProfile, ReadsMeasuredProducts)
+{
+    const std::string path = testing::TempDir() + "gemm-points.csv";
+    const auto read = [&](const std::string& line) {
+        std::ofstream(path) << "# mine\ntype,rows,columns,inner,us\n" << line << "\n";
+        std::string text = ROUND;
+        text.insert(text.find("    gemm:"), "    gemm_points: " + path + "\n");
+        return ReadComputeProfile(YamlNode::LoadText(text, "r.yaml")).architectures[0].gemmPoints;
+    };
+    const std::vector<GemmPoint> points = read("bf16,256,512,1024,12.5");
+    ASSERT_EQ(points.size(), 1u);
+    EXPECT_EQ(points[0].columns, 512u);
+    EXPECT_EQ(points[0].time, NanoSeconds(12500));
+    const auto message = [&](const std::string& line) -> std::string {
+        try
+        {
+            read(line);
+        }
+        catch (const InputError& error)
+        {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_THAT(
+        message("half,256,512,1024,12.5"),
+        HasSubstr("gemm-points.csv:3: column type: found 'half', expected a number format"));
+    EXPECT_THAT(message("fp16,0,512,1024,12.5"), HasSubstr("gemm-points.csv:3: column rows"));
+    EXPECT_THAT(message("fp16,256,512,1024,0"), HasSubstr("gemm-points.csv:3: column us"));
 }
 
 /** Times of collectives for the comparison below. */

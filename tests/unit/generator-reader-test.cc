@@ -260,6 +260,29 @@ YamlNode ShippedBlock(const std::string& name)
     return YamlNode::LoadFile(ECHO_SOURCE_DIR "/scenarios/" + name).Get("workload").Get("generate");
 }
 
+TEST(GeneratorReader, RefusesKeysThatWouldDoNothing)
+{
+    const auto message = [](const std::string& keys) {
+        return MessageOf("model: {preset: gpt-13b}\n"
+                         "parallel: {tp: 2, " +
+                             keys + "}\nbatch: {micro_batches: 1}\n",
+                         2);
+    };
+    EXPECT_EQ(message("expert_load: [1]"),
+              "g.yaml:2: parallel.expert_load: found a load for a model without experts, expected "
+              "it for a model with experts (model.experts) only");
+    EXPECT_THAT(message("dispatch_domain: 8"), HasSubstr("found 8 for a model without experts"));
+    EXPECT_THAT(message("overlap_experts: true"), HasSubstr("for a model without experts"));
+    EXPECT_THAT(message("overlap_tensor: true"),
+                HasSubstr("parallel.overlap_tensor: found true without sequence_parallel"));
+    EXPECT_THAT(message("overlap_parameters: true"),
+                HasSubstr("parallel.overlap_parameters: found true without zero"));
+    EXPECT_THAT(message("zero: 1, reshard_after_forward: true"),
+                HasSubstr("parallel.reshard_after_forward: found it without zero 3"));
+    EXPECT_EQ(message("zero: 3, reshard_after_forward: false"), "");
+    EXPECT_EQ(message("sequence_parallel: true, overlap_tensor: true"), "");
+}
+
 TEST(GeneratorReader, ShippedScenarios)
 {
     const struct

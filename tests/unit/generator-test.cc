@@ -389,6 +389,7 @@ TEST(Generator, ShardedParametersAreGatheredTwiceAndReducedOnce)
               std::vector<uint64_t>(3, layer * 4));
     plan.reshardAfterForward = false;
     EXPECT_EQ(count("layer 0 parameters all-gather", CollectiveKind::ALL_GATHER).size(), 3u);
+    plan.reshardAfterForward = true;
     // ZeRO-2: gradients of every micro-batch, parameters once.
     plan.sharding = StateSharding::GRADIENTS;
     EXPECT_EQ(count("reduce-scatter", CollectiveKind::REDUCE_SCATTER).size(), 3u);

@@ -2,6 +2,8 @@
 #ifndef ECHO_COMPUTE_PROFILE_H
 #define ECHO_COMPUTE_PROFILE_H
 
+#include "echo-gemm-points.h"
+
 #include "ns3/echo-kernel.h"
 #include "ns3/nstime.h"
 
@@ -56,6 +58,7 @@ struct KernelEfficiency
     double flash1{0.5};            //!< the first FlashAttention, of the second's efficiency
     double attention{1};           //!< of the peak: fused attention that no point is near
     std::vector<AttentionPoint> attentionPoints; //!< measured kernels
+    std::vector<GemmPoint> gemmPoints;           //!< measured products, which correct the curve
     std::map<KernelKind, double> memory;         //!< of memory bandwidth, by kind; OTHER: the rest
 
     /**

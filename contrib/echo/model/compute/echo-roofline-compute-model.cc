@@ -24,6 +24,21 @@ const double LONGEST = 1e6;
 
 } // namespace
 
+Operator RooflineComputeModel::MakeProduct(const GemmPoint& point)
+{
+    const double rows = point.rows;
+    const double columns = point.columns;
+    const double inner = point.inner;
+    Operator op;
+    op.kernel = KernelKind::GEMM;
+    op.precision = point.type;
+    op.shape = {point.rows, point.columns, point.inner, 1};
+    op.flops = 2 * rows * columns * inner;
+    op.memoryBytes = (rows + columns) * inner * BytesOf(point.type) +
+                     rows * columns * std::max<double>(2, BytesOf(point.type));
+    return op;
+}
+
 TypeId RooflineComputeModel::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::echo::RooflineComputeModel")
@@ -46,6 +61,18 @@ void RooflineComputeModel::Configure(const GpuSpec& gpu, const ComputeProfile& p
     }
     m_gpu = gpu;
     m_efficiency = profile.Find(gpu.name, m_isMeasured);
+    m_points = GemmPoints();
+    if (m_isMeasured && m_efficiency.measuredOn.empty() && m_efficiency.gemmEpilogue > 0)
+    {
+        // Points were measured in short bursts, not under lasting load.
+        m_points = GemmPoints(m_efficiency.gemmPoints, [this](const GemmPoint& point) {
+            const Operator op = MakeProduct(point);
+            const auto peak = m_gpu.peakFlops.find(op.precision);
+            return peak == m_gpu.peakFlops.end() ? 0
+                                                 : GetGemmSeconds(op, op.flops / peak->second, 1) +
+                                                       m_efficiency.launchOverhead.GetSeconds();
+        });
+    }
     NS_LOG_INFO("GPU " << gpu.name << " with efficiencies of " << m_efficiency.name);
 }
 
@@ -61,14 +88,16 @@ std::string RooflineComputeModel::GetWarning() const
 }
 
 /** A product of known sizes: multiplied while its inputs arrive, then written. */
-double RooflineComputeModel::GetGemmSeconds(const Operator& op, double ideal) const
+double RooflineComputeModel::GetGemmSeconds(const Operator& op,
+                                            double ideal,
+                                            double sustained) const
 {
     const double bandwidth = m_gpu.memoryBandwidthBytesPerSecond;
     const bool isGrouped = op.kernel == KernelKind::GROUPED_GEMM;
     const double efficiency =
         m_efficiency.GetGemmEfficiency(ideal) * (isGrouped ? m_efficiency.groupedGemm : 1);
     const double arithmetic =
-        ideal * m_efficiency.GetQuantisation(op.shape) / (efficiency * m_efficiency.sustained);
+        ideal * m_efficiency.GetQuantisation(op.shape) / (efficiency * sustained);
     const KernelShape& shape = op.shape;
     const double element = op.precision == DataType::FP4 ? 0.5 : BytesOf(op.precision);
     const double inputs =
@@ -77,6 +106,12 @@ double RooflineComputeModel::GetGemmSeconds(const Operator& op, double ideal) co
     return std::max(arithmetic,
                     std::min(inputs, op.memoryBytes) / (bandwidth * m_efficiency.gemmMemory)) +
            written / (bandwidth * m_efficiency.gemmEpilogue);
+}
+
+GemmPoints::Correction RooflineComputeModel::GetCorrection(const Operator& op) const
+{
+    return op.kernel == KernelKind::GEMM ? m_points.Find(op.precision, op.shape)
+                                         : GemmPoints::Correction();
 }
 
 double RooflineComputeModel::GetArithmeticEfficiency(const Operator& op, double ideal) const
@@ -117,6 +152,7 @@ std::string RooflineComputeModel::DescribeExtrapolation(const WorkloadGraph& wor
     const double longest = m_efficiency.gemm.back().ideal.GetSeconds() * 3.16;
     uint64_t products = 0;
     uint64_t outside = 0;
+    uint64_t distant = 0;
     for (const ExecutionGraphPtr& program : workload.GetDistinctPrograms())
     {
         for (const Operator& op : program->GetOperators())
@@ -130,12 +166,24 @@ std::string RooflineComputeModel::DescribeExtrapolation(const WorkloadGraph& wor
             const double ideal = op.flops / peak->second;
             ++products;
             outside += ideal < shortest || ideal > longest ? 1 : 0;
+            const bool isPoint = op.kernel == KernelKind::GEMM && op.shape.batch == 1;
+            distant += isPoint && !m_points.IsEmpty() && GetCorrection(op).distance > 1 ? 1 : 0;
         }
     }
-    return outside == 0 ? ""
-                        : std::to_string(outside) + " of " + std::to_string(products) +
-                              " matrix products are smaller or larger than those measured on " +
-                              m_efficiency.name + ": their times are extrapolated";
+    const std::string of = " of " + std::to_string(products) + " matrix products are ";
+    std::string sentence;
+    if (outside > 0)
+    {
+        sentence = std::to_string(outside) + of + "smaller or larger than those measured on " +
+                   m_efficiency.name + ": their times are extrapolated";
+    }
+    if (distant > 0)
+    {
+        sentence += (sentence.empty() ? "" : "; ") + std::to_string(distant) + of +
+                    "of other shapes than those measured on " + m_efficiency.name +
+                    ": their times follow its curve of efficiency";
+    }
+    return sentence;
 }
 
 double RooflineComputeModel::GetSeconds(const Operator& op) const
@@ -153,7 +201,8 @@ double RooflineComputeModel::GetSeconds(const Operator& op) const
         if (isGemm && op.precision != DataType::FP32 && m_efficiency.gemmEpilogue > 0 &&
             op.shape.rows > 0)
         {
-            return GetGemmSeconds(op, ideal) + m_efficiency.launchOverhead.GetSeconds();
+            return GetCorrection(op).factor * (GetGemmSeconds(op, ideal, m_efficiency.sustained) +
+                                               m_efficiency.launchOverhead.GetSeconds());
         }
         seconds = ideal / GetArithmeticEfficiency(op, ideal);
     }

@@ -25,10 +25,10 @@ namespace echo
  *   launch overhead + max(flops / (peak * efficiency) * quantisation, input bytes / ...)
  *     + output bytes / (bandwidth * epilogue).
  *
- * Measured products with few steps (K of 512 to 8192 at equal flops) fit a sum, not a maximum. The
- * attribute
- * Scale multiplies COMPUTE and COPY. An operator that has a duration keeps it (a profiler measured
- * it); so does HOST.
+ * Measured products with few steps (K of 512 to 8192 at equal flops) fit a sum, not a maximum.
+ * Where the profile holds measured products, they correct that (GemmPoints). The attribute Scale
+ * multiplies COMPUTE and COPY. An operator that has a duration keeps it (a profiler measured it);
+ * so does HOST.
  *
  * The roofline is that of Williams et al., CACM 52(4), 2009.
  */
@@ -56,7 +56,8 @@ class RooflineComputeModel : public ComputeModel
 
     /**
      * @return a sentence if matrix products lie outside the measured range (by more than half a
-     *         decade of ideal time), with how many; else empty
+     *         decade of ideal time) or far from every measured product (a factor of e in their
+     *         sizes), with how many; else empty
      */
     std::string DescribeExtrapolation(const WorkloadGraph& workload) const;
 
@@ -67,18 +68,27 @@ class RooflineComputeModel : public ComputeModel
         return true;
     }
 
+    /** @return a measured product as an operator: its result is 16 bits wide or more */
+    static Operator MakeProduct(const GemmPoint& point);
+
     /** @return time of @p op on the GPU, in seconds; a negative number if there is no peak */
     double GetSeconds(const Operator& op) const;
 
   private:
-    /** @return seconds of a product of known sizes, without launching */
-    double GetGemmSeconds(const Operator& op, double ideal) const;
+    /**
+     * @return seconds of a product of known sizes by the curve, without launching
+     * @param sustained share of the peak under lasting load
+     */
+    double GetGemmSeconds(const Operator& op, double ideal, double sustained) const;
+    /** @return the factor on a product's time that measured products near it suggest */
+    GemmPoints::Correction GetCorrection(const Operator& op) const;
     /** @return share of the peak that @p op reaches */
     double GetArithmeticEfficiency(const Operator& op, double ideal) const;
 
     double m_scale{1}; //!< factor on GPU time
     GpuSpec m_gpu;
     KernelEfficiency m_efficiency;
+    GemmPoints m_points;     //!< of this GPU's architecture
     bool m_isMeasured{true}; //!< the profile names the GPU
 };
 

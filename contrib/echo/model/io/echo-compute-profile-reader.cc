@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-compute-profile-reader.h"
 
+#include "echo-csv-table.h"
+
 #include <cmath>
 
 namespace ns3
@@ -88,6 +90,35 @@ void ReadAttention(const YamlNode& node, KernelEfficiency& efficiency)
     efficiency.attention = sum / double(efficiency.attentionPoints.size());
 }
 
+/** A CSV file of measured products: type, rows, columns, inner, us. */
+std::vector<GemmPoint> ReadGemmPoints(const YamlNode& node)
+{
+    const CsvTable table(node.ResolvePath(node.AsString()));
+    std::vector<GemmPoint> points;
+    for (size_t row = 0; row < table.GetRowCount(); ++row)
+    {
+        const auto size = [&](const char* column) {
+            return static_cast<uint32_t>(table.GetNumber(row, column, 1, 4e9));
+        };
+        GemmPoint point;
+        const std::string& type = table.GetText(row, "type");
+        try
+        {
+            point.type = ParseDataType(type);
+        }
+        catch (const std::exception&)
+        {
+            table.Fail(row, "type", "'" + type + "'", "a number format, as fp16");
+        }
+        point.rows = size("rows");
+        point.columns = size("columns");
+        point.inner = size("inner");
+        point.time = PicoSeconds(std::llround(1e6 * table.GetNumber(row, "us", 1e-3, 1e9)));
+        points.push_back(point);
+    }
+    return points;
+}
+
 KernelEfficiency ReadArchitecture(const YamlNode& node)
 {
     KernelEfficiency efficiency;
@@ -99,6 +130,10 @@ KernelEfficiency ReadArchitecture(const YamlNode& node)
     }
     efficiency.launchOverhead = node.Get("launch_overhead").AsTime();
     efficiency.gemm = ReadCurve(node.Get("gemm"));
+    if (node.Has("gemm_points"))
+    {
+        efficiency.gemmPoints = ReadGemmPoints(node.Get("gemm_points"));
+    }
     efficiency.gemmFp32 = ReadEfficiency(node, "gemm_fp32");
     efficiency.gemmMemory = ReadEfficiency(node, "gemm_memory");
     ReadAttention(node.Get("attention"), efficiency);

@@ -240,6 +240,11 @@ void ReadParallel(const YamlNode& node, uint32_t ranks, TrainingPlan& plan)
         {{"ring", ContextExchange::RING}, {"all-gather", ContextExchange::ALL_GATHER}});
     plan.sharding = ReadSharding(node);
     plan.reshardAfterForward = node.GetBool("reshard_after_forward", plan.reshardAfterForward);
+    if (node.Has("reshard_after_forward") && plan.sharding != StateSharding::PARAMETERS)
+    {
+        node.Get("reshard_after_forward")
+            .Fail("it without zero 3", "it where parameters are split (zero: 3) only");
+    }
     plan.overlapGradients = node.GetBool("overlap_gradients", plan.overlapGradients);
     plan.overlapParameters = node.GetBool("overlap_parameters", plan.overlapParameters);
     plan.overlapReduction = node.GetBool("overlap_input_gradients", plan.overlapReduction);

@@ -166,6 +166,26 @@ void CheckPrecision(const TrainingPlan& plan)
     }
 }
 
+/** Settings of experts that a model without them would ignore. */
+void RefuseWithoutExperts(const TrainingPlan& plan)
+{
+    const char* const expected = "it for a model with experts (model.experts) only";
+    if (!plan.expertLoad.empty())
+    {
+        Refuse("parallel.expert_load", "a load for a model without experts", expected);
+    }
+    if (plan.dispatchDomain > 0)
+    {
+        Refuse("parallel.dispatch_domain",
+               std::to_string(plan.dispatchDomain) + " for a model without experts",
+               expected);
+    }
+    if (plan.overlapExperts)
+    {
+        Refuse("parallel.overlap_experts", "true for a model without experts", expected);
+    }
+}
+
 void CheckExperts(const TrainingPlan& plan)
 {
     const ParallelDegrees& parallel = plan.parallel;
@@ -177,6 +197,7 @@ void CheckExperts(const TrainingPlan& plan)
                    std::to_string(parallel.expert) + " for a model without experts",
                    "1, or model.experts");
         }
+        RefuseWithoutExperts(plan);
         return;
     }
     RequireDivisible("model.experts", plan.model.experts, "ep", parallel.expert);
@@ -206,6 +227,24 @@ void CheckSharding(const TrainingPlan& plan)
         Refuse("parallel.zero",
                "3 with pp " + std::to_string(plan.parallel.pipeline),
                "pp 1 where parameters are split over data ranks, or zero 1");
+    }
+    if (plan.sharding != StateSharding::PARAMETERS && !plan.reshardAfterForward)
+    {
+        Refuse("parallel.reshard_after_forward",
+               "false without zero 3",
+               "it where parameters are split (zero: 3) only");
+    }
+    if (plan.sharding == StateSharding::NONE && plan.overlapParameters)
+    {
+        Refuse("parallel.overlap_parameters",
+               "true without zero",
+               "it where parameters are gathered (zero: 1, 2 or 3) only");
+    }
+    if (plan.overlapTensor && !plan.sequenceParallel)
+    {
+        Refuse("parallel.overlap_tensor",
+               "true without sequence_parallel",
+               "it with sequence_parallel: true only");
     }
     if (plan.recompute != RecomputeMode::FULL && plan.recomputeLayers > 0)
     {
