@@ -16,11 +16,11 @@ namespace echo
 /** One step of data-parallel training with one slowdown model. */
 struct OverlapStep
 {
-    Time step;                //!< its length
-    Time compute;             //!< time with a kernel, mean over ranks
-    double kernels{0};        //!< share of kernels that run beside communication, by number
-    double time{0};           //!< the same, by their time alone
-    double overlappedMean{1}; //!< mean factor of these kernels' times
+    Time step;         //!< its length
+    Time compute;      //!< time with a kernel, mean over ranks
+    double kernels{0}; //!< share of kernels that run beside communication, by number
+    double time{0};    //!< the same, by their time alone
+    double mean{1};    //!< mean over all kernels of their time over that alone
 };
 
 /**

@@ -88,21 +88,67 @@ class Programs(unittest.TestCase):
         self.assertEqual([r["program"] for r in workload["ranks"]], ["program-0.json"] * 2)
 
 
+def received(number, peer):
+    """A message that is received and waited for."""
+    return [message(number, False, peer), {"what": "wait", "id": number}]
+
+
 class Parts(unittest.TestCase):
+    def passes(self, events):
+        """Parts and chunks of what is no wait."""
+        found = program.split_parts(recording(events))
+        self.assertIsNotNone(found)
+        return [f for f, e in zip(found, events) if e["what"] != "wait"]
+
     def test_messages_go_to_the_pass_that_makes_or_needs_them(self):
         # A middle stage: receive, forward, send; receive, backward, send; gradients, optimizer.
-        events = [message(1, False, 0), compute(1.0), message(2, True, 2), message(3, False, 2),
+        events = [*received(1, 0), compute(1.0), message(2, True, 2), *received(3, 2),
                   compute(1.0, phase="backward"), message(4, True, 0), {"what": "wait", "id": 4},
                   collective(5), compute(1.0, phase="optimizer")]
-        self.assertEqual(program.split_parts(recording(events)),
-                         ["forward"] * 3 + ["backward"] * 4 + ["end"] * 2)
-        parts = [o["part"] for o in program.make_program(recording(events))[0]["operators"]]
-        self.assertEqual(parts[:6], ["forward"] * 3 + ["backward"] * 3)
+        self.assertEqual(self.passes(events), [("forward", 0)] * 3 + [("backward", 0)] * 3
+                         + [("end", 0)] * 2)
+        operators = program.make_program(recording(events))[0]["operators"]
+        self.assertEqual([o["part"] for o in operators][:6], ["forward"] * 3 + ["backward"] * 3)
+        self.assertNotIn("chunk", operators[0])
 
-    def test_steps_of_several_passes_have_no_parts(self):
+    def test_what_was_asked_for_ahead_belongs_to_the_pass_that_waits_for_it(self):
+        # The gradient is asked for before the forward pass is over.
+        events = [*received(1, 0), message(2, False, 2), compute(1.0), message(3, True, 2),
+                  {"what": "wait", "id": 2}, compute(1.0, phase="backward"), message(4, True, 0)]
+        self.assertEqual(self.passes(events), [("forward", 0), ("backward", 0)]
+                         + [("forward", 0)] * 2 + [("backward", 0)] * 2)
+
+    def test_a_message_that_arrives_after_one_was_sent_begins_the_next_chunk(self):
+        # The last of two stages with two chunks each, what comes first being a batch that is
+        # broadcast: F0, F1 and the loss, B1, B0.
+        events = [collective(9), *received(1, 0), compute(1.0), message(2, True, 0),
+                  *received(3, 0), compute(1.0), compute(1.0), compute(1.0, phase="backward"),
+                  message(4, True, 0), *received(5, 0), compute(1.0, phase="backward"),
+                  message(6, True, 0), compute(1.0, phase="optimizer")]
+        self.assertEqual(self.passes(events), [("forward", 0)] * 4 + [("forward", 1)] * 3
+                         + [("backward", 1)] * 2 + [("backward", 0)] * 3 + [("end", 0)])
+        operators = program.make_program(recording(events))[0]["operators"]
+        self.assertEqual([o.get("chunk", 0) for o in operators], [0] * 4 + [1] * 5 + [0] * 4)
+
+    def test_a_pass_of_a_chunk_without_its_backward_pass_is_no_step_of_one_micro_batch(self):
+        forward = [*received(1, 0), compute(1.0), message(2, True, 0), *received(3, 0), compute(1.0)]
+        self.assertIsNone(program.split_parts(recording(
+            forward + [compute(1.0, phase="backward")])))
+        self.assertIsNone(program.split_parts(recording(forward)))
+
+    def test_steps_of_several_micro_batches_have_no_parts(self):
         one = [compute(1.0), compute(1.0, phase="backward")]
         self.assertIsNone(program.split_parts(recording(one + one)))
         self.assertNotIn("part", program.make_program(recording(one + one))[0]["operators"][0])
+        # Two micro-batches on the first of two stages: F F B B, and on the last one of GPipe.
+        events = [compute(1.0), message(1, True, 1), compute(1.0), message(2, True, 1),
+                  *received(3, 1), compute(1.0, phase="backward"), *received(4, 1),
+                  compute(1.0, phase="backward")]
+        self.assertIsNone(program.split_parts(recording(events)))
+        events = [*received(1, 0), compute(1.0), *received(2, 0), compute(1.0),
+                  compute(1.0, phase="backward"), message(3, True, 0),
+                  compute(1.0, phase="backward"), message(4, True, 0)]
+        self.assertIsNone(program.split_parts(recording(events)))
 
 
 class Steps(unittest.TestCase):

@@ -28,7 +28,8 @@ dist.init_process_group("nccl")
 model = torch.nn.Sequential(*[torch.nn.Linear(400, 400) for _ in range(4)])
 if "fsdp" in sys.argv:
     from torch.distributed.fsdp import FullyShardedDataParallel
-    model = FullyShardedDataParallel(model)
+    model = FullyShardedDataParallel(torch.nn.Sequential(
+        *[FullyShardedDataParallel(layer) for layer in model]))
 else:
     model = torch.nn.parallel.DistributedDataParallel(model, bucket_cap_mb=1)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -39,8 +40,60 @@ for _ in range(50):
     dist.all_reduce(norm)
     found = [None] * dist.get_world_size()
     dist.all_gather_object(found, {"norm": norm.item()})
-    assert len(found) == 4
+    assert len(found) == dist.get_world_size()
     optimizer.step()
+    echo_tracer.step()
+"""
+OBJECTS = """
+import torch
+import torch.distributed as dist
+import echo_tracer
+torch.set_num_threads(1)
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+pairs = [dist.new_group([0, 1]), dist.new_group([2, 3])]
+mine = pairs[rank // 2]
+for step in range(50):
+    plan = [{"seed": 7, "step": step}, "text"] if rank == 0 else [None, None]
+    dist.broadcast_object_list(plan, src=0)
+    assert plan == [{"seed": 7, "step": step}, "text"]  # what rank 0 said, on every rank
+    pair = [rank] if rank % 2 == 0 else [None]
+    dist.broadcast_object_list(pair, src=rank - rank % 2, group=mine)
+    assert pair == [rank - rank % 2]
+    part = [None]
+    dist.scatter_object_list(part, ["ab", "cd", "ef", "gh"] if rank == 0 else None, src=0)
+    assert part == [("ab", "cd", "ef", "gh")[rank]]
+    found = [None] * 2
+    dist.all_gather_object(found, "z" * 10, group=mine)
+    assert found == ["z" * 10] * 2
+    whole = [None] * 4 if rank == 0 else None
+    dist.gather_object("gathered", whole, dst=0)
+    assert rank > 0 or whole[0] == "gathered"
+    late = ["x"] if rank == 3 else ["y"]
+    dist.broadcast_object_list(late, src=3)  # ex situ not known to ranks before
+    torch.ones(4).mul_(2)
+    echo_tracer.step()
+"""
+LATER = """
+import torch
+import torch.distributed as dist
+from torch.distributed import distributed_c10d as c10d
+import echo_tracer
+torch.set_num_threads(1)
+dist.init_process_group("gloo")
+group = c10d._get_default_group()
+for step in range(50):
+    # What PyTorch 2.x asks of a group for functional collectives, FSDP2 and DTensor.
+    outputs, inputs = [torch.empty(8), torch.empty(16)], [torch.ones(2), torch.ones(4)]
+    work = group.allgather_into_tensor_coalesced(outputs, inputs)
+    work.wait()
+    assert outputs[1].sum() == 16
+    group.reduce_scatter_tensor_coalesced([torch.empty(2)], [torch.ones(8)]).wait()
+    group.start_coalescing(torch.device("cpu"))
+    group.send([torch.ones(3)], 1, 0)
+    group.recv([torch.ones(5)], 1, 0)
+    group.end_coalescing(torch.device("cpu")).wait()
+    group.all_to_all_single(torch.empty(8), torch.ones(8), [], []).wait()
     echo_tracer.step()
 """
 
@@ -67,29 +120,94 @@ class Traces(unittest.TestCase):
 
     def test_tensor_and_pipeline_ranks_do_what_the_job_does(self):
         self.trace(GPT, *SMALL)
-        result = tracer("observe", "--world=4", f"--out={self.path('job')}", GPT, *SMALL)
+        self.compare_with_job(GPT, *SMALL)
+
+    def script(self, text=DDP):
+        with open(self.path("script.py"), "w", encoding="ascii") as file:
+            file.write(text)
+        return self.path("script.py")
+
+    def test_objects_are_what_their_source_said_and_cost_what_they_do_in_the_job(self):
+        script = self.script(OBJECTS)
+        self.trace(script)
+        self.compare_with_job(script)
+        with open(self.path("trace/trace.json"), encoding="ascii") as file:
+            self.assertGreater(json.load(file)["made_up"]["0"]["object"], 0)  # rank 3's
+
+    def test_what_later_versions_ask_of_a_group(self):
+        calls = self.trace(self.script(LATER), world=4)
+        self.assertEqual([[c[0], c[2]] for c in calls["0"]],
+                         [["all-gather", 32], ["all-gather", 64], ["reduce-scatter", 32],
+                          ["send", 12], ["receive", 20], ["all-to-all", 32]])
+
+    def test_tensors_made_of_others_count_by_their_parts(self):
+        class Halves(torch.Tensor):
+            """Two tensors as one, as DTensor is several."""
+
+            @staticmethod
+            def __new__(cls, parts):
+                shape = (2 * parts[0].shape[0], *parts[0].shape[1:])
+                whole = torch.Tensor._make_wrapper_subclass(cls, shape, dtype=parts[0].dtype)
+                whole.parts = parts
+                return whole
+
+            @classmethod
+            def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+                return cls([func(*[a.parts[i] if isinstance(a, cls) else a for a in args])
+                            for i in range(2)])
+
+        from echo_tracer import operators
+
+        recorder = operators.Recorder("trace")
+        parts, weight = [torch.ones(3, 4), torch.ones(3, 4)], torch.ones(4, 5)
+        recorder.begin()
+        product = torch.mm(Halves(parts), weight)
+        events = [e for e in recorder.end() if e["name"] == "aten::mm"]
+        self.assertEqual(tuple(product.shape), (6, 5))
+        self.assertEqual([e["flops"] for e in events], [2 * 3 * 4 * 5] * 2)
+
+    def test_equal_ranks_are_timed_once_unless_all_are_asked_for(self):
+        timed = {}
+        for options in ((), ("--trace-all",)):
+            self.trace(self.script(), world=2, options=("--repeats=1", *options))
+            with open(self.path("trace/trace.json"), encoding="ascii") as file:
+                manifest = json.load(file)
+            timed[options] = manifest["timed_ranks"], manifest["program_of_rank"]
+        self.assertEqual(timed[()], ([0], [0, 0]))
+        self.assertEqual(timed["--trace-all",], ([0, 1], [0, 1]))
+
+    def test_without_the_tracer_both_lines_do_nothing(self):
+        script = self.script("import echo_tracer\nechoed = echo_tracer.step()\nprint(echoed)\n")
+        result = subprocess.run([sys.executable, script], capture_output=True, text=True,
+                                check=False)
+        self.assertEqual((result.returncode, result.stdout), (0, "None\n"), result.stderr)
+
+    def compare_with_job(self, script, *arguments):
+        """Runs the script as four processes over gloo too: they must communicate the same."""
+        result = tracer("observe", "--world=4", f"--out={self.path('job')}", script, *arguments)
         self.assertEqual(result.returncode, 0, result.stderr)
         result = tracer("compare", self.path("trace"), self.path("job"))
         self.assertEqual(result.returncode, 0, result.stdout)
         self.assertIn("sequence and sizes are equal", result.stdout)
 
-    def script(self):
-        with open(self.path("script.py"), "w", encoding="ascii") as file:
-            file.write(DDP)
-        return self.path("script.py")
-
     def test_ddp(self):
-        calls = self.trace(self.script())
+        script = self.script()
+        calls = self.trace(script)
         gradients = [c[2] for c in calls["0"] if c[0] == "all-reduce"]
         self.assertEqual(gradients.pop(), 4)  # the script's own
         self.assertEqual(sum(gradients), 4 * 4 * (400 * 400 + 400))
         self.assertGreater(len(gradients), 1)
+        self.compare_with_job(script)
 
     def test_fsdp(self):
-        calls = self.trace(self.script(), "fsdp")
-        whole = 4 * 4 * (400 * 400 + 400)
-        self.assertIn(["all-gather", [0, 1, 2, 3], whole, "float32"], calls["0"])
-        self.assertIn(["reduce-scatter", [0, 1, 2, 3], whole, "float32"], calls["0"])
+        script = self.script()
+        calls = self.trace(script, "fsdp")
+        layer = 4 * (400 * 400 + 400)
+        # Each layer's parameters are gathered for either pass, gradients scattered behind each.
+        kinds = [c[0] for c in calls["0"] if c[2] == layer]
+        self.assertEqual(kinds[:4], ["all-gather"] * 4)
+        self.assertEqual(kinds.count("reduce-scatter"), 4)
+        self.compare_with_job(script, "fsdp")
 
     def test_out_of_memory_is_the_result(self):
         result = tracer("trace", "--world=1", f"--out={self.path('trace')}", "--memory-limit=0.05",

@@ -170,6 +170,121 @@ TEST(PipelineComposer, RefusesWhatItCannotMatch)
     EXPECT_THAT(compose({0, 3, OperatorPart::END}), HasSubstr("after the backward pass"));
 }
 
+/** Adds one micro-batch over a model chunk of one of two stages; messages go to the other stage. */
+class ChunkTrace
+{
+  public:
+    explicit ChunkTrace(uint32_t place)
+        : m_builder("chunks"), m_slot(m_builder.AddGroupSlot()), m_place(place)
+    {
+    }
+
+    void Pass(OperatorPart part, uint8_t chunk, bool receives, bool sends)
+    {
+        const bool isForward = part == OperatorPart::FORWARD;
+        const uint64_t bytes = isForward ? 100 : 50;
+        if (receives)
+        {
+            Message(part, chunk, false, bytes);
+        }
+        const std::string name = (isForward ? "F." : "B.") + std::to_string(chunk);
+        const OperatorId kernel =
+            m_builder.AddCompute(m_builder.GetStream("compute"), name, MicroSeconds(10));
+        m_builder.SetPart(kernel, part, chunk);
+        if (sends)
+        {
+            Message(part, chunk, true, bytes);
+        }
+    }
+
+    ExecutionGraphPtr Build()
+    {
+        const OperatorId kernel =
+            m_builder.AddCompute(m_builder.GetStream("compute"), "optimizer", MicroSeconds(10));
+        m_builder.SetPart(kernel, OperatorPart::END);
+        return m_builder.Build();
+    }
+
+  private:
+    void Message(OperatorPart part, uint8_t chunk, bool isSend, uint64_t bytes)
+    {
+        const OperatorId id = m_builder.AddPointToPoint(
+            m_builder.GetStream("p2p"), "message", m_slot, {{isSend, 1 - m_place, bytes, 0}});
+        m_builder.SetPart(id, part, chunk);
+    }
+
+    ExecutionGraphBuilder m_builder;
+    uint32_t m_slot;
+    uint32_t m_place;
+};
+
+/** Two stages with two chunks each: parts 0 and 2, 1 and 3 of the model. */
+WorkloadGraphPtr TwoChunks(bool secondHasTwo = true)
+{
+    WorkloadBuilder builder(2);
+    const CommGroupPtr group = builder.AddGroup(GroupKind::PIPELINE, "pp", {RankId(0), RankId(1)});
+    ChunkTrace first(0);
+    first.Pass(OperatorPart::FORWARD, 0, false, true);
+    first.Pass(OperatorPart::FORWARD, 1, true, true);
+    first.Pass(OperatorPart::BACKWARD, 1, true, true);
+    first.Pass(OperatorPart::BACKWARD, 0, true, false);
+    builder.SetProgram(RankId(0), first.Build(), {group});
+    ChunkTrace second(1);
+    second.Pass(OperatorPart::FORWARD, 0, true, secondHasTwo);
+    if (secondHasTwo)
+    {
+        second.Pass(OperatorPart::FORWARD, 1, true, false);
+        second.Pass(OperatorPart::BACKWARD, 1, false, true);
+    }
+    second.Pass(OperatorPart::BACKWARD, 0, secondHasTwo, true);
+    builder.SetProgram(RankId(1), second.Build(), {group});
+    return builder.Build();
+}
+
+// Interleaved 1F1B of two stages, two chunks, two micro-batches: stage 0 warms up with
+// 2 (2 - 0 - 1) + (2 - 1) 2 = 4 passes, which are all; stage 1 with 2.
+TEST(PipelineComposer, InterleavesChunks)
+{
+    const auto composed = ComposePipeline(*TwoChunks(), InterleavedSchedule(), 2);
+    const ExecutionGraph& first = *composed->GetProgram(RankId(0));
+    const ExecutionGraph& second = *composed->GetProgram(RankId(1));
+    EXPECT_THAT(Sequence(first, "compute"),
+                ElementsAre("F.0", "F.0", "F.1", "F.1", "B.1", "B.1", "B.0", "B.0", "optimizer"));
+    EXPECT_THAT(Sequence(second, "compute"),
+                ElementsAre("F.0", "F.0", "F.1", "B.1", "F.1", "B.1", "B.0", "B.0", "optimizer"));
+    // Of each kind a stream; four activations go up from stage 0, two come back from stage 1.
+    EXPECT_THAT(Sequence(first, "stages send activations"),
+                ElementsAre("100>1", "100>1", "100>1", "100>1"));
+    EXPECT_THAT(Sequence(second, "stages send activations"), ElementsAre("100>0", "100>0"));
+    EXPECT_THAT(Sequence(first, "stages receive activations"), ElementsAre("100<1", "100<1"));
+    EXPECT_THAT(Sequence(second, "stages send gradients"),
+                ElementsAre("50>0", "50>0", "50>0", "50>0"));
+    EXPECT_THAT(Sequence(first, "stages send gradients"), ElementsAre("50>1", "50>1"));
+}
+
+TEST(PipelineComposer, RefusesChunksThatDoNotSuit)
+{
+    EXPECT_THAT(
+        MessageOf([] { ComposePipeline(*TwoChunks(), OneForwardOneBackwardSchedule(), 2); }),
+        HasSubstr("a schedule of one chunk a stage with vp 2"));
+    EXPECT_THAT(MessageOf([] { ComposePipeline(*TwoChunks(false), InterleavedSchedule(), 2); }),
+                HasSubstr("found 2 stages with 1 model chunks, expected 2 stages with 2 model "
+                          "chunks, as rank 0 has"));
+    WorkloadBuilder builder(2);
+    const CommGroupPtr group = builder.AddGroup(GroupKind::PIPELINE, "pp", {RankId(0), RankId(1)});
+    for (uint32_t place = 0; place < 2; ++place)
+    {
+        ChunkTrace trace(place);
+        trace.Pass(OperatorPart::FORWARD, 0, place > 0, false);
+        trace.Pass(OperatorPart::BACKWARD, 0, false, place > 0);
+        builder.SetProgram(RankId(place), trace.Build(), {group});
+    }
+    // The first rank says nothing to the second: it is no stage, the second one is.
+    EXPECT_THAT(
+        MessageOf([&] { ComposePipeline(*builder.Build(), OneForwardOneBackwardSchedule(), 1); }),
+        HasSubstr("found 2 stages with 1 model chunks, expected 1 stages with 1"));
+}
+
 /** How often each communication occurs in a rank's program, by what it asks of whom. */
 std::map<std::string, uint32_t> Count(const WorkloadGraph& workload, RankId rank)
 {
@@ -212,6 +327,38 @@ TEST(PipelineComposer, FourTimesOneMicroBatchIsTheTraceOfFour)
     }
     // Equal ranks still share their program.
     EXPECT_EQ(composed->GetProgram(RankId(0)), composed->GetProgram(RankId(3)));
+}
+
+/** Names of a rank's kernels in order, but those that add up gradients of several micro-batches. */
+std::vector<std::string> Kernels(const WorkloadGraph& workload, RankId rank)
+{
+    std::vector<std::string> names;
+    const ExecutionGraph& program = *workload.GetProgram(rank);
+    for (const Operator& op : program.GetOperators())
+    {
+        if (op.type == OperatorType::COMPUTE && program.GetName(op) != "backward aten::add_")
+        {
+            names.push_back(program.GetName(op));
+        }
+    }
+    return names;
+}
+
+// The same with two model chunks a stage, interleaved: what is communicated and in which order
+// kernels run is what the trace of four micro-batches has, in the script's own schedule.
+TEST(PipelineComposer, InterleavedOneMicroBatchIsTheTraceOfFour)
+{
+    const auto one = ReadExecutionGraphs(EXAMPLES + "gpt-pp2-vp2-dp2-one-micro-batch");
+    const auto four = ReadExecutionGraphs(EXAMPLES + "gpt-pp2-vp2-dp2");
+    const auto composed = ComposePipeline(*one, InterleavedSchedule(), 4);
+    ASSERT_EQ(composed->GetRankCount(), 4u);
+    for (uint32_t rank = 0; rank < 4; ++rank)
+    {
+        EXPECT_EQ(Count(*composed, RankId(rank)), Count(*four, RankId(rank))) << "rank " << rank;
+        EXPECT_EQ(Kernels(*composed, RankId(rank)), Kernels(*four, RankId(rank)))
+            << "rank " << rank;
+        EXPECT_GT(Kernels(*composed, RankId(rank)).size(), 500u);
+    }
 }
 
 } // namespace

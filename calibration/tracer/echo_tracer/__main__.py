@@ -90,7 +90,7 @@ def _start(options, role, rank, folder, repeats, port=0):
                           MASTER_PORT=str(port), ECHO_TRACER_WARMUP=str(options.warmup),
                           LOCAL_RANK=str(rank % options.ranks_per_host),
                           LOCAL_WORLD_SIZE=str(min(options.world, options.ranks_per_host)),
-                          ECHO_TRACER_REPEATS=str(repeats),
+                          ECHO_TRACER_REPEATS=str(repeats), ECHO_TRACER_OBJECTS=folder,
                           ECHO_TRACER_MEMORY=str(getattr(options, "memory_limit", 0)))
         with open(os.devnull, "w", encoding="ascii") as nothing:
             os.dup2(nothing.fileno(), 1)

@@ -7,11 +7,13 @@ group and order of what was asked.
 """
 
 import collections
-import pickle
+import os
 
 import torch
 import torch.distributed as dist
 from torch.distributed import distributed_c10d as c10d
+
+from . import objects
 
 _Work = getattr(dist, "Work", None) or torch._C._distributed_c10d.Work
 _session = None
@@ -78,12 +80,44 @@ class _Timed(_Work):
         return self.inner.result()
 
 
+class _Works(_Work):
+    """Several communications that were asked for as one."""
+
+    def __init__(self, works):
+        super().__init__()
+        self.works = works
+        _works.append(self)
+
+    def wait(self, timeout=None):
+        return all([work.wait() for work in self.works])
+
+    def synchronize(self):
+        self.wait()
+
+    def is_completed(self):
+        return all(work.is_completed() for work in self.works)
+
+    def is_success(self):
+        return all(work.is_success() for work in self.works)
+
+    def get_future(self):
+        return torch.futures.collect_all([work.get_future() for work in self.works])
+
+    def result(self):
+        return [tensor for work in self.works for tensor in work.result()]
+
+
 def _bytes(tensors):
     return sum(t.numel() * t.element_size() for t in tensors)
 
 
 def _type(tensors):
     return str(tensors[0].dtype).replace("torch.", "") if tensors else "uint8"
+
+
+def _given(opts):
+    """Options as arguments: PyTorch passes none where it has none."""
+    return [] if opts is None else [opts]
 
 
 def _flat(lists):
@@ -95,6 +129,7 @@ class _Group(dist.ProcessGroup):
         super().__init__(rank, size)
         self.place, self.inner = rank, inner
         self.random = torch.Generator().manual_seed(1)
+        self.coalesced = None  # works of a group of calls
         _groups.append(self)
 
     # What torch.distributed asks of a group itself.
@@ -103,6 +138,11 @@ class _Group(dist.ProcessGroup):
 
     def name(self):
         return "echo"
+
+    def place_of(self, rank):
+        """The place of a rank of the whole job."""
+        ranks = self.ranks()
+        return ranks.index(rank) if rank in ranks else 0
 
     def ranks(self):
         """Members' ranks, by their places in the group."""
@@ -117,18 +157,28 @@ class _Group(dist.ProcessGroup):
     def _name(self):
         return str(_groups.index(self))
 
+    def record_object(self, op, tensors, root):
+        """Records what a call about objects communicates."""
+        self._collective(op, _bytes(tensors), tensors, [], None, root=root)
+
     def _record(self, event, written, call, read=()):
         """event: what is asked; written: tensors that it fills; call: of gloo, observing."""
         recorder = _session.recorder
         recorder.wait_for_inputs(list(read) + list(written))
         event["group"] = self._name()
         number = recorder.add_communication(event, written)
+        if self.inner is not None and call is None:
+            return None  # it is part of another call
         if self.inner is not None:
             with recorder.communicating():
-                return _Timed(call(self.inner))
-        if event["what"] == "collective" and event["op"] != "barrier":
-            _made_up[event["op"]] += 1
-        return _Done(number, written)
+                work = _Timed(call(self.inner))
+        else:
+            if event["what"] == "collective" and event["op"] != "barrier":
+                _made_up[event["op"]] += 1
+            work = _Done(number, written)
+        if self.coalesced is not None:
+            self.coalesced.append(work)
+        return work
 
     def _collective(self, op, size, tensors, written, call, read=(), root=0):
         event = {"what": "collective", "op": op, "bytes": size, "type": _type(tensors)}
@@ -149,23 +199,23 @@ class _Group(dist.ProcessGroup):
     # Collectives. Sizes are nccl-tests'.
     def allreduce(self, tensors, opts=None):
         return self._collective("all-reduce", _bytes(tensors), tensors, tensors,
-                                lambda g: g.allreduce(tensors, opts))
+                                lambda g: g.allreduce(tensors, *_given(opts)))
 
     def allreduce_coalesced(self, tensors, opts=None):
         return self._collective("all-reduce", _bytes(tensors), tensors, tensors,
-                                lambda g: g.allreduce_coalesced(tensors, opts))
+                                lambda g: g.allreduce_coalesced(tensors, *_given(opts)))
 
     def broadcast(self, tensors, opts=None):
         return self._collective("broadcast", _bytes(tensors), tensors, tensors,
-                                lambda g: g.broadcast(tensors, opts), root=opts.rootRank)
+                                lambda g: g.broadcast(tensors, *_given(opts)), root=opts.rootRank)
 
     def reduce(self, tensors, opts=None):
         return self._collective("reduce", _bytes(tensors), tensors, tensors,
-                                lambda g: g.reduce(tensors, opts), root=opts.rootRank)
+                                lambda g: g.reduce(tensors, *_given(opts)), root=opts.rootRank)
 
     def allgather(self, outputs, inputs, opts=None):
         work = self._collective("all-gather", _bytes(_flat(outputs)), inputs, _flat(outputs),
-                                lambda g: g.allgather(outputs, inputs, opts), read=inputs)
+                                lambda g: g.allgather(outputs, inputs, *_given(opts)), read=inputs)
         for parts, value in zip(outputs, inputs):
             self._copy(parts, value)
         return work
@@ -177,20 +227,35 @@ class _Group(dist.ProcessGroup):
         self._copy(output.reshape(self.size(), -1).unbind(0), value.reshape(-1))
         return work
 
+    def allgather_into_tensor_coalesced(self, outputs, inputs, opts=None):
+        return _Works([self._allgather_base(o, i, opts) for o, i in zip(outputs, inputs)])
+
     def reduce_scatter(self, outputs, inputs, opts=None):
         work = self._collective("reduce-scatter", _bytes(_flat(inputs)), outputs, outputs,
-                                lambda g: g.reduce_scatter(outputs, inputs, opts),
+                                lambda g: g.reduce_scatter(outputs, inputs, *_given(opts)),
                                 read=_flat(inputs))
         for output, parts in zip(outputs, inputs):
             self._copy([output], parts[self.place])
         return work
 
+    def _reduce_by_gloo(self, gloo, output, value):
+        """Gloo has no reduce-scatter: all is reduced, and the part taken."""
+        whole = value.detach().clone()
+        work = gloo.allreduce([whole])
+        work.wait()
+        with torch.no_grad():
+            output.copy_(whole.reshape(self.size(), -1)[self.place].reshape(output.shape))
+        return work
+
     def _reduce_scatter_base(self, output, value, opts=None):
         work = self._collective("reduce-scatter", _bytes([value]), [output], [output],
-                                lambda g: g._reduce_scatter_base(output, value, opts),
+                                lambda g: self._reduce_by_gloo(g, output, value),
                                 read=[value])
         self._copy([output], value.reshape(self.size(), -1)[self.place])
         return work
+
+    def reduce_scatter_tensor_coalesced(self, outputs, inputs, opts=None):
+        return _Works([self._reduce_scatter_base(o, i, opts) for o, i in zip(outputs, inputs)])
 
     def alltoall_base(self, output, value, output_splits, input_splits, opts=None):
         event = {"what": "collective", "op": "all-to-all", "bytes": _bytes([value]),
@@ -200,7 +265,7 @@ class _Group(dist.ProcessGroup):
             event.update(op="all-to-all-v", send=[row * n for n in input_splits],
                          receive=[row * n for n in output_splits])
         work = self._record(event, [output], lambda g: g.alltoall_base(
-            output, value, output_splits, input_splits, opts), [value])
+            output, value, output_splits, input_splits, *_given(opts)), [value])
         self._fill([output])
         return work
 
@@ -208,13 +273,14 @@ class _Group(dist.ProcessGroup):
         event = {"what": "collective", "op": "all-to-all-v", "bytes": _bytes(inputs),
                  "type": _type(inputs), "send": [_bytes([t]) for t in inputs],
                  "receive": [_bytes([t]) for t in outputs]}
-        work = self._record(event, outputs, lambda g: g.alltoall(outputs, inputs, opts), inputs)
+        work = self._record(event, outputs,
+                            lambda g: g.alltoall(outputs, inputs, *_given(opts)), inputs)
         self._fill(outputs)
         return work
 
     def barrier(self, opts=None):
         return self._collective("barrier", 0, [], [],
-                                lambda g: g.barrier(opts) if opts else g.barrier())
+                                lambda g: g.barrier(*_given(opts)))
 
     # Messages.
     def _message(self, send, peer, tensors, tag, call):
@@ -248,27 +314,52 @@ class _Group(dist.ProcessGroup):
         self._fill(tensors)
         return work
 
-    def gather(self, outputs, inputs, opts):
-        """Messages to the root: NCCL has no gather either."""
+    def _exchange_with_root(self, root, own, parts, to_root, call):
+        """Messages to or from the root, as NCCL does it; gloo has an operation for it."""
+        if self.place == root:
+            pairs = [(peer, part) for peer, part in enumerate(parts) if peer != root]
+        else:
+            pairs = [(root, own)]
+        sends = (self.place != root) == to_root
         if self.inner is not None:
-            return self.inner.gather(outputs, inputs, opts)
-        if self.place != opts.rootRank:
-            return self.send(inputs, opts.rootRank)
-        works = [self.recv([part], peer) for peer, part in enumerate(outputs[0])
-                 if peer != self.place]
-        self._copy([outputs[0][self.place]], inputs[0])
-        return works[-1] if works else _Done(0, inputs)
+            for peer, part in pairs:
+                self._message(sends, peer, [part], 0, None)
+            with _session.recorder.communicating():
+                return _Timed(call(self.inner))
+        works = [self.send([part], peer) if sends else self.recv([part], peer)
+                 for peer, part in pairs]
+        return works[-1] if works else _Done(0, [own])
+
+    def gather(self, outputs, inputs, opts):
+        parts = outputs[0] if outputs else []
+        work = self._exchange_with_root(opts.rootRank, inputs[0], parts, True,
+                                        lambda g: g.gather(outputs, inputs, opts))
+        if self.place == opts.rootRank:
+            self._copy(parts, inputs[0])
+        return work
 
     def scatter(self, outputs, inputs, opts):
-        """Messages from the root."""
-        if self.inner is not None:
-            return self.inner.scatter(outputs, inputs, opts)
-        if self.place != opts.rootRank:
-            return self.recv(outputs, opts.rootRank)
-        works = [self.send([part], peer) for peer, part in enumerate(inputs[0])
-                 if peer != self.place]
-        self._copy(outputs, inputs[0][self.place])
-        return works[-1] if works else _Done(0, outputs)
+        parts = inputs[0] if inputs else []
+        work = self._exchange_with_root(opts.rootRank, outputs[0], parts, False,
+                                        lambda g: g.scatter(outputs, inputs, opts))
+        if self.place == opts.rootRank:
+            self._copy(outputs, parts[self.place])
+        return work
+
+    # PyTorch 2.x: what is grouped into one call; each part of it is a call of its own here.
+    def _start_coalescing(self, device=None):
+        self.coalesced = []
+
+    def _end_coalescing(self, device=None):
+        works, self.coalesced = self.coalesced, None
+        return _Works(works or [])
+
+    start_coalescing, end_coalescing = _start_coalescing, _end_coalescing
+    # Later versions call these by other names.
+    all_gather_single, reduce_scatter_single = _allgather_base, _reduce_scatter_base
+    all_gather_single_coalesced = allgather_into_tensor_coalesced
+    reduce_scatter_single_coalesced = reduce_scatter_tensor_coalesced
+    all_to_all_single = alltoall_base
 
 
 def _make_group(store, rank, size, timeout):
@@ -276,36 +367,6 @@ def _make_group(store, rank, size, timeout):
     if _session.role == "observe":
         inner = dist.ProcessGroupGloo(store, rank, size, timeout)
     return _Group(rank, size, inner)
-
-
-def _answer_objects():
-    """Object collectives are pickled tensors underneath; ex situ others' objects are this rank's."""
-    def record(op, value, group):
-        target = group if isinstance(group, _Group) else _groups[0]
-        size = len(pickle.dumps(value))
-        whole = size * target.size() if op == "all-gather" else size
-        target._collective(op, whole, [], [], None)
-
-    def all_gather_object(object_list, obj, group=None):
-        record("all-gather", obj, group)
-        object_list[:] = [obj] * len(object_list)
-
-    def broadcast_object_list(object_list, src=0, group=None, device=None):
-        record("broadcast", object_list, group)
-
-    def gather_object(obj, object_gather_list=None, dst=0, group=None):
-        record("all-gather", obj, group)
-        if object_gather_list is not None:
-            object_gather_list[:] = [obj] * len(object_gather_list)
-
-    def scatter_object_list(output, inputs, src=0, group=None):
-        record("broadcast", inputs, group)
-        target = group if isinstance(group, _Group) else _groups[0]
-        output[0] = inputs[target.place] if inputs else None
-
-    for function in (all_gather_object, broadcast_object_list, gather_object, scatter_object_list):
-        setattr(dist, function.__name__, function)
-        setattr(c10d, function.__name__, function)
 
 
 def install(session):
@@ -330,7 +391,7 @@ def install(session):
 
     if ex_situ:
         c10d._store_based_barrier = lambda *_, **__: None
-        _answer_objects()
+        objects.answer(os.environ["ECHO_TRACER_OBJECTS"])
     for module in (dist, c10d):
         module.init_process_group = init_process_group
         module.new_group = make_subgroup
@@ -344,6 +405,16 @@ def describe():
         result[group._name()] = {"ranks": ranks, "number": seen[tuple(ranks)]}
         seen[tuple(ranks)] += 1
     return result
+
+
+def of(group):
+    """The group that a script means."""
+    return group if isinstance(group, _Group) else _groups[0]
+
+
+def make_up(what):
+    """Counts a value that another rank would have sent."""
+    _made_up[what] += 1
 
 
 def made_up():

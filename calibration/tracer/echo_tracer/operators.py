@@ -22,6 +22,10 @@ NO_KERNEL = {
 READS = {"_local_scalar_dense", "item", "equal"}
 
 
+#: operators that communicate: they come to the process group, which records them
+COMMUNICATION = {"c10d", "_c10d_functional", "_c10d_functional_autograd", "c10d_functional"}
+
+
 def tensors_in(value, found=None):
     found = [] if found is None else found
     if isinstance(value, torch.Tensor):
@@ -148,7 +152,7 @@ class Recorder:
         """Runs an operator and records it."""
         space, _, name = func._schema.name.partition("::")
         inputs = tensors_in(args) + tensors_in(kwargs)
-        if space == "c10d" or name in NO_KERNEL or not inputs:
+        if space in COMMUNICATION or name in NO_KERNEL or not inputs:
             return func(*args, **kwargs)
         self.wait_for_inputs(inputs)
         if name in READS:
@@ -173,12 +177,20 @@ class Recorder:
         return result
 
 
+def _is_made_of_others(kind):
+    """Whether a class of tensors (DTensor, say) has operators of its own."""
+    plain = getattr(torch._C, "_disabled_torch_dispatch_impl", None)
+    return getattr(kind, "__torch_dispatch__", plain) not in (plain, torch.Tensor.__torch_dispatch__)
+
+
 class _Mode(TorchDispatchMode):
     def __init__(self, recorder):
         super().__init__()
         self.recorder = recorder
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if any(_is_made_of_others(kind) for kind in types):
+            return NotImplemented  # it does its work by operators on its parts, which come here
         return self.recorder.run(func, args, kwargs or {})
 
 

@@ -39,43 +39,97 @@ def guess_kinds(recording):
     return kinds
 
 
-#: To which part of a step of one micro-batch a message belongs: (part reached, is it sent) -> part.
-#: What is sent after the forward pass are its activations; what is received then are gradients.
-PART_OF_MESSAGE = {
-    ("start", False): "forward", ("start", True): "forward",
-    ("forward", True): "forward", ("forward", False): "backward",
-    ("backward", True): "backward", ("backward", False): "backward",
+#: What ends a pass and begins the next, by the pass that is on and the phase of what is done next:
+#: "same" it goes on, "chunk" it goes on unless what is done next uses a message that it received: if
+#: one was sent in the pass, the next pass is the next model chunk's; if the pass has used another
+#: one, it is another micro-batch's. None: another micro-batch's.
+NEXT_PASS = {
+    ("start", "forward"): "forward", ("start", "backward"): "backward", ("start", "optimizer"): "end",
+    ("forward", "forward"): "chunk", ("forward", "backward"): "backward",
+    ("forward", "optimizer"): "end",
+    ("backward", "backward"): "chunk", ("backward", "forward"): "end",
+    ("backward", "optimizer"): "end",
+    ("end", "forward"): "same", ("end", "optimizer"): "same", ("end", "backward"): None,
 }
+
+#: How a pass over one model chunk leads to that over the next one.
+CHUNK_STEP = {"forward": 1, "backward": -1}
+
+
+class _PassFinder:
+    """Splits a step of one micro-batch into its passes (part, model chunk)."""
+
+    def __init__(self, events):
+        self.events = events
+        self.part, self.chunk = "start", 0
+        self.sent = self.used = False  # in this pass: a message
+        self.passes = [None] * len(events)
+        self.unwaited = {}  # a message's number -> the event that receives it
+        self.received = []  # events whose messages the next operator uses
+        self.is_one = True  # micro-batch
+
+    def begin(self, part, chunk):
+        self.part, self.chunk = part, chunk
+        self.sent = self.used = False
+
+    def operate(self, index, phase):
+        """A kernel or a collective: it may begin a pass, and uses what has arrived."""
+        following = NEXT_PASS[self.part, phase]
+        if following is None:
+            self.is_one = False
+        elif following == "chunk" and self.received and self.sent:
+            self.begin(self.part, self.chunk + CHUNK_STEP[self.part])
+        elif following == "chunk":
+            self.is_one = self.is_one and not (self.received and self.used)
+        elif following != "same":
+            self.begin(following, self.chunk if following == "backward" else 0)
+        self.passes[index] = (self.part, self.chunk)
+        for place in self.received:
+            self.passes[place] = (self.part, self.chunk)
+        self.used = self.used or bool(self.received)
+        self.received = []
+
+    def message(self, index, event):
+        part = "forward" if self.part == "start" else self.part
+        self.passes[index] = (part, self.chunk)  # of what is received: unless it is waited for
+        self.is_one = self.is_one and self.part != "end"
+        if event["send"]:
+            self.sent = True
+        else:
+            self.unwaited[event["id"]] = index
+
+    def wait(self, index, event):
+        self.passes[index] = self.passes[index - 1] if index > 0 else ("forward", 0)
+        if event["id"] in self.unwaited:
+            self.received.append(self.unwaited.pop(event["id"]))
+
+    def run(self):
+        last_forward = 0
+        for index, event in enumerate(self.events):
+            if event["what"] == "message":
+                self.message(index, event)
+            elif event["what"] == "wait":
+                self.wait(index, event)
+            else:
+                self.operate(index, event.get("phase", "forward"))
+            if self.part == "forward":
+                last_forward = self.chunk
+        backward = [c for part, c in filter(None, self.passes) if part == "backward"]
+        # Backward passes go through the chunks the other way and end with the first.
+        is_whole = bool(backward) and max(backward) == last_forward and min(backward) == 0
+        return self.passes if self.is_one and is_whole else None
 
 
 def split_parts(recording):
-    """Parts of the step for Echo to compose pipeline schedules of ("forward", "backward", "end"), one
-    for each event; None if the step holds more than one forward and backward pass.
+    """Passes of the step for Echo to compose pipeline schedules of: for each event its part
+    ("forward", "backward", "end") and the model chunk; None if the step holds more than one
+    micro-batch.
 
-    A pass is what its phase computes; the end begins with the first thing after the backward pass
+    A pass is what its phase computes. A message that is sent belongs to the pass before it; one that
+    is received to the pass that uses it. The end begins with the first thing after the backward pass
     that is no message.
     """
-    reached, parts = "start", []
-    for event in recording["events"]:
-        if event["what"] == "message":
-            if reached == "end":
-                return None
-            parts.append(PART_OF_MESSAGE[reached, event["send"]])
-            continue
-        phase = event.get("phase", "forward")
-        if event["what"] == "wait":
-            parts.append(parts[-1] if parts else "forward")
-            continue
-        if phase == "backward":
-            if reached == "end":
-                return None
-            reached = "backward"
-        elif reached == "backward":
-            reached = "end"
-        elif reached == "start":
-            reached = "forward"
-        parts.append(reached)
-    return parts if reached == "end" or "backward" in parts else None
+    return _PassFinder(recording["events"]).run()
 
 
 def _description(event, slot):
@@ -117,7 +171,9 @@ class _Builder:
     def add(self, operator, after=()):
         stream = operator["stream"]
         if self.part is not None:
-            operator["part"] = self.part
+            operator["part"], chunk = self.part
+            if chunk:
+                operator["chunk"] = chunk
         after = sorted({a for a in after if self.operators[a]["stream"] != stream})
         if after:
             operator["after"] = after

@@ -17,8 +17,8 @@ def load():
         pass
 
 
-def apply(ex_situ):
-    if ex_situ and not torch.cuda.is_available() and torch.__version__.startswith("1."):
+def apply():
+    if not torch.cuda.is_available() and torch.__version__.startswith("1."):
         _let_fsdp_use_the_cpu()
 
 

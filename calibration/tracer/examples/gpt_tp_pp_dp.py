@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A small GPT with tensor, pipeline and data parallelism as Megatron-LM has them: column and row
-parallel layers, 1F1B, gradients all-reduced in buckets. Runs over gloo as any such script does; the
+parallel layers, 1F1B, plain or interleaved, gradients all-reduced in buckets. Runs over gloo as any such script does; the
 two lines that the tracer needs are marked."""
 
 import argparse
@@ -67,13 +67,16 @@ class Block(nn.Module):
 
 
 class Stage(nn.Module):
-    def __init__(self, options, stage, group):
+    """Part `part` of the model: of pp * vp."""
+
+    def __init__(self, options, part, group):
         super().__init__()
-        self.first, self.last = stage == 0, stage == options.pp - 1
+        parts = options.pp * options.vp
+        self.first, self.last = part == 0, part == parts - 1
         if self.first:
             self.tokens = nn.Embedding(options.vocabulary, options.hidden)
         self.blocks = nn.ModuleList(
-            Block(options, group) for _ in range(options.layers // options.pp))
+            Block(options, group) for _ in range(options.layers // parts))
         if self.last:
             self.norm = nn.LayerNorm(options.hidden)
             self.head = nn.Linear(options.hidden, options.vocabulary, bias=False)
@@ -101,48 +104,85 @@ def make_groups(options, rank):
     return mine
 
 
-class Pipeline:
+def plain(stage, stages, _, micro_batches):
     """1F1B (Narayanan et al., SC 2021): warm-up, one forward one backward, cool-down."""
+    warmup = min(stages - 1 - stage, micro_batches)
+    forward = [("F", i, 0) for i in range(micro_batches)]
+    backward = [("B", i, 0) for i in range(micro_batches)]
+    return weave(forward, backward, warmup)
 
-    def __init__(self, options, model, group, ranks, stage):
-        self.options, self.model, self.group, self.stage = options, model, group, stage
-        self.before = ranks[stage - 1] if stage > 0 else None
-        self.after = ranks[stage + 1] if stage + 1 < len(ranks) else None
+
+def interleaved(stage, stages, chunks, micro_batches):
+    """Interleaved 1F1B of the same paper: groups of as many micro-batches as stages go through all
+    chunks; the last group is smaller if they do not divide."""
+    groups = [range(i, min(i + stages, micro_batches)) for i in range(0, micro_batches, stages)]
+    forward = [("F", i, c) for group in groups for c in range(chunks) for i in group]
+    backward = [("B", i, c) for group in groups for c in reversed(range(chunks)) for i in group]
+    return weave(forward, backward, min(2 * (stages - 1 - stage) + (chunks - 1) * stages,
+                                        len(forward)))
+
+
+def weave(forward, backward, warmup):
+    passes = forward[:warmup]
+    for one, other in zip(forward[warmup:], backward):
+        passes += [one, other]
+    return passes + backward[len(forward) - warmup:]
+
+
+class Pipeline:
+    """Carries out a stage's passes; each message has a tag of its own."""
+
+    def __init__(self, options, chunks, group, ranks, stage):
+        self.options, self.chunks, self.group, self.ranks = options, chunks, group, ranks
+        self.stage, self.parts = stage, options.pp * options.vp
         self.shape = (options.micro_batch, options.sequence, options.hidden)
-        self.waiting, self.sent = [], []
+        self.waiting, self.sent = {}, []
+        schedule = interleaved if options.vp > 1 else plain
+        self.passes = schedule(stage, options.pp, options.vp, options.micro_batches)
 
-    def forward(self, tokens):
+    def tag(self, kind, index, maker):
+        return 2 * (index * self.parts + maker) + (kind == "F")
+
+    def receive(self, kind, index, maker, x):
+        dist.recv(x.data, self.ranks[maker % self.options.pp], group=self.group,
+                  tag=self.tag(kind, index, maker))
+
+    def send(self, kind, index, part, to, data):
+        work = dist.isend(data, self.ranks[to % self.options.pp], group=self.group,
+                          tag=self.tag(kind, index, part))
+        self.sent.append((work, data))
+
+    def forward(self, tokens, index, chunk):
+        part = chunk * self.options.pp + self.stage
         x = tokens[:, :-1]
-        if self.before is not None:
+        if part > 0:
             x = torch.empty(self.shape, requires_grad=True)
-            dist.recv(x.data, self.before, group=self.group)
-        y = self.model(x)
-        if self.after is None:
+            self.receive("F", index, part - 1, x)
+        y = self.chunks[chunk](x)
+        if part == self.parts - 1:
             y = functional.cross_entropy(y.flatten(0, 1), tokens[:, 1:].flatten())
             y = y / self.options.micro_batches
         else:
-            data = y.detach()
-            self.sent.append((dist.isend(data, self.after, group=self.group), data))
-        self.waiting.append((x, y))
+            self.send("F", index, part, part + 1, y.detach())
+        self.waiting[index, chunk] = x, y
 
-    def backward(self):
-        x, y = self.waiting.pop(0)
+    def backward(self, index, chunk):
+        part = chunk * self.options.pp + self.stage
+        x, y = self.waiting.pop((index, chunk))
         grad = None
-        if self.after is not None:
+        if part < self.parts - 1:
             grad = torch.empty(self.shape)
-            dist.recv(grad, self.after, group=self.group)
+            self.receive("B", index, part + 1, grad)
         torch.autograd.backward(y, grad)
-        if self.before is not None:
-            self.sent.append((dist.isend(x.grad, self.before, group=self.group), x.grad))
+        if part > 0:
+            self.send("B", index, part, part - 1, x.grad)
 
     def run(self, batches):
-        warmup = min(self.options.pp - 1 - self.stage, len(batches))
-        for i, tokens in enumerate(batches):
-            self.forward(tokens)
-            if i >= warmup:
-                self.backward()
-        while self.waiting:
-            self.backward()
+        for kind, index, chunk in self.passes:
+            if kind == "F":
+                self.forward(batches[index], index, chunk)
+            else:
+                self.backward(index, chunk)
         for work, _ in self.sent:
             work.wait()
         self.sent.clear()
@@ -166,7 +206,7 @@ def reduce_gradients(model, group, size, bucket_bytes):
 
 def main():
     parser = argparse.ArgumentParser()
-    for name, value in (("tp", 2), ("pp", 2), ("dp", 2), ("layers", 4), ("hidden", 128),
+    for name, value in (("tp", 2), ("pp", 2), ("vp", 1), ("dp", 2), ("layers", 4), ("hidden", 128),
                         ("heads", 4), ("sequence", 64), ("vocabulary", 512), ("micro-batch", 2),
                         ("micro-batches", 4), ("steps", 100), ("bucket-bytes", 1 << 19)):
         parser.add_argument("--" + name, type=int, default=value)
@@ -178,7 +218,8 @@ def main():
     groups = make_groups(options, rank)
     pp_group, pp_ranks = groups["pp"]
     stage = pp_ranks.index(rank)
-    model = Stage(options, stage, groups["tp"][0])
+    model = nn.ModuleList(Stage(options, chunk * options.pp + stage, groups["tp"][0])
+                          for chunk in range(options.vp))
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4)
     pipeline = Pipeline(options, model, pp_group, pp_ranks, stage)
     for _ in range(options.steps):

@@ -138,6 +138,10 @@ void WriteOperator(JsonWriter& json, const ExecutionGraph& program, const Operat
     {
         json.Member("part", ToString(op.part));
     }
+    if (op.chunk > 0)
+    {
+        json.Member("chunk", uint32_t(op.chunk));
+    }
     if (op.line > 0)
     {
         json.Member("line", op.line);

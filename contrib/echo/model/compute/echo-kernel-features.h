@@ -38,11 +38,13 @@ struct OverlapDescription
 struct OverlapSample
 {
     OverlapDescription description;
-    std::string name;     //!< of the kernel, in full: what cross-validation keeps together
-    double overlap{0};    //!< share of the measured time with communication, 0 to 1
-    double measuredUs{0}; //!< time beside communication, microseconds
-    std::string file;     //!< for messages
-    uint32_t line{0};     //!< for messages
+    std::string name;             //!< of the kernel, in full: what cross-validation keeps together
+    double overlap{0};            //!< share of the measured time with communication, 0 to 1
+    double measuredUs{0};         //!< time beside communication, microseconds
+    double place{0};              //!< in the step: like kernels are put in order by it
+    bool isClockEstimated{false}; //!< EstimateClocks() found the clock
+    std::string file;             //!< for messages
+    uint32_t line{0};             //!< for messages
 
     /**
      * @return time that the timeline gives it, microseconds: during the share `overlap` of the time

@@ -3,6 +3,7 @@
 
 #include "echo-constant-slowdown.h"
 
+#include "ns3/double.h"
 #include "ns3/echo-name-table.h"
 
 #include <algorithm>
@@ -69,10 +70,18 @@ SlowdownTarget ParseSlowdownTarget(const std::string& text)
 
 TypeId LearnedSlowdown::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::echo::LearnedSlowdown")
-                            .SetParent<SlowdownModel>()
-                            .SetGroupName("Echo")
-                            .AddConstructor<LearnedSlowdown>();
+    static TypeId tid =
+        TypeId("ns3::echo::LearnedSlowdown")
+            .SetParent<SlowdownModel>()
+            .SetGroupName("Echo")
+            .AddConstructor<LearnedSlowdown>()
+            .AddAttribute("Clock",
+                          "Clock of the simulated GPUs over their usual one, where a "
+                          "kernel's counters do not say: below 1 where power is "
+                          "short.",
+                          DoubleValue(1),
+                          MakeDoubleAccessor(&LearnedSlowdown::m_clock),
+                          MakeDoubleChecker<double>(0.1, 1));
     return tid;
 }
 
@@ -116,31 +125,6 @@ void LearnedSlowdown::SetGpu(const GpuSpec& gpu)
     m_known.clear();
 }
 
-double LearnedSlowdown::FindPosition(const ExecutionGraph& graph, const Operator& op) const
-{
-    // Kernels before each operator, counted from the first communication to the last.
-    std::vector<uint32_t>& ranked = m_ranked[&graph];
-    if (ranked.empty())
-    {
-        const auto& operators = graph.GetOperators();
-        const auto communicates = [](const Operator& other) {
-            return other.type == OperatorType::COLLECTIVE ||
-                   other.type == OperatorType::POINT_TO_POINT;
-        };
-        const auto first = std::find_if(operators.begin(), operators.end(), communicates);
-        const auto last = std::find_if(operators.rbegin(), operators.rend(), communicates).base();
-        uint32_t count = 0;
-        for (auto it = operators.begin(); it != operators.end(); ++it)
-        {
-            ranked.push_back(count);
-            count += it >= first && it < last && it->type == OperatorType::COMPUTE;
-        }
-        ranked.push_back(count);
-    }
-    const uint32_t count = std::max(1U, ranked.back());
-    return static_cast<double>(ranked[graph.GetId(op).Get()]) / count;
-}
-
 OverlapDescription LearnedSlowdown::Describe(const ExecutionGraph& graph,
                                              const Operator& op,
                                              Time alone,
@@ -154,12 +138,9 @@ OverlapDescription LearnedSlowdown::Describe(const ExecutionGraph& graph,
     description.durationUs = alone.GetPicoSeconds() / 1e6;
     description.kernel = GetKernelKind(graph, op);
     description.gpu = GetGpuCategory(m_gpu.name);
-    if (std::isnan(description.counters.position))
-    {
-        description.counters.position = FindPosition(graph, op);
-    }
     const double seconds = alone.GetSeconds();
     KernelCounters& counters = description.counters;
+    counters.clock = std::isnan(counters.clock) ? m_clock : counters.clock;
     const auto peak = m_gpu.peakFlops.find(op.precision);
     if (std::isnan(counters.computeThroughput) && op.flops > 0 && peak != m_gpu.peakFlops.end() &&
         peak->second > 0)

@@ -33,9 +33,9 @@ SlowdownTarget ParseSlowdownTarget(const std::string& text);
  *
  * The model says which features it takes and what its number means (its tags "echo_target" and
  * "echo_defaults"). A feature that a kernel lacks is (1) for throughputs, what its operations and
- * bytes make of the GPU's peaks, and for `position`, its place among the kernels between the first
- * and the last communication of its program; else (2) the model's default, the median of its
- * training rows; else (3) missing, for which each tree has a branch. Factors below 1 count as 1.
+ * bytes make of the GPU's peaks, and for `clock`, the attribute Clock (1); else (2) the model's
+ * default, the median of its training rows; else (3) missing, for which each tree has a branch.
+ * Factors below 1 count as 1.
  */
 class LearnedSlowdown : public SlowdownModel
 {
@@ -79,10 +79,8 @@ class LearnedSlowdown : public SlowdownModel
     std::vector<float> m_defaults;   //!< by the model's order; not a number: none
     bool m_seesCommunication{false}; //!< the model has a feature of the communication
     GpuSpec m_gpu;
-    /** @return place of an operator among the kernels that communication can overlap, 0 to 1 */
-    double FindPosition(const ExecutionGraph& graph, const Operator& op) const;
+    double m_clock{1}; //!< of the simulated GPUs over their usual one
 
-    mutable std::map<const ExecutionGraph*, std::vector<uint32_t>> m_ranked; //!< by operator
     mutable std::map<Key, double> m_known; //!< by graph, operator, time alone, communication
 };
 

@@ -107,10 +107,16 @@ std::shared_ptr<const TreeEnsemble> TrainSlowdown(const std::vector<OverlapSampl
             second[i] = static_cast<float>(std::max(1e-6, weight * slope * slope));
         }
     };
+    BoostingSettings boosting = training.boosting;
+    for (const std::string& name : names)
+    {
+        // A slower clock is never known to slow less; other directions are left to the rows.
+        boosting.monotone.push_back(name == "clock" ? -1 : 0);
+    }
     return TreeEnsemble::Train(
         rows,
         names,
-        training.boosting,
+        boosting,
         gradient,
         {{"echo_target", "log-factor"}, {"echo_defaults", defaults}, {"echo_source", source}});
 }

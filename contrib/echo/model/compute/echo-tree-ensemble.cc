@@ -198,6 +198,15 @@ std::shared_ptr<const TreeEnsemble> TreeEnsemble::Train(
     booster->Set("min_child_weight", std::to_string(settings.minChildWeight));
     booster->Set("lambda", std::to_string(settings.lambda));
     booster->Set("seed", "1");
+    if (!settings.monotone.empty())
+    {
+        std::string list;
+        for (const int direction : settings.monotone)
+        {
+            list += (list.empty() ? "(" : ",") + std::to_string(direction);
+        }
+        booster->Set("monotone_constraints", list + ")");
+    }
     std::vector<float> predictions(rows.size(), 0);
     std::vector<float> first(rows.size());
     std::vector<float> second(rows.size());

@@ -16,11 +16,14 @@ namespace echo
 /** Settings of XGBoost's training; the rest is as XGBoost has it. */
 struct BoostingSettings
 {
-    uint32_t rounds{30};         //!< trees
-    uint32_t maxDepth{4};        //!< of a tree
-    double learningRate{0.1};    //!< eta
-    double minChildWeight{0.05}; //!< least sum of second derivatives in a leaf
-    double lambda{0.01};         //!< L2 on leaves
+    uint32_t rounds{30};        //!< trees
+    uint32_t maxDepth{4};       //!< of a tree
+    double learningRate{0.1};   //!< eta
+    double minChildWeight{0.2}; //!< least sum of second derivatives in a leaf
+    double lambda{0.01};        //!< L2 on leaves
+    /// By feature: 1 predictions never fall as it grows, -1 never rise, 0 may do either; empty: all
+    /// 0
+    std::vector<int> monotone;
 };
 
 /**

@@ -4,6 +4,7 @@
 #include "echo-csv-table.h"
 #include "echo-yaml.h"
 
+#include "ns3/echo-clock-estimate.h"
 #include "ns3/echo-enums.h"
 
 #include <algorithm>
@@ -70,7 +71,7 @@ void CheckSlowdown(const CsvTable& table, size_t row, double alone, double toget
     }
 }
 
-OverlapSample ReadSample(const CsvTable& table, size_t row, double last)
+OverlapSample ReadSample(const CsvTable& table, size_t row)
 {
     OverlapSample sample;
     sample.line = table.GetLine(row);
@@ -88,11 +89,7 @@ OverlapSample ReadSample(const CsvTable& table, size_t row, double last)
     {
         description.counters.*counter = table.FindNumber(row, column, 0, 110);
     }
-    description.counters.position = table.FindNumber(row, "position", 0, 1);
-    if (!table.Has("position") && table.Has("id"))
-    {
-        description.counters.position = table.GetNumber(row, "id", 0, 1e9) / last;
-    }
+    description.counters.clock = table.FindNumber(row, "clock", 0, 1);
     description.gpu = table.Has("gpu") ? GetGpuCategory(table.GetText(row, "gpu")) : NAN;
     description.algorithm = FindCategory(table, row, "algorithm", ParseCollectiveAlgorithm);
     description.protocol = FindCategory(table, row, "protocol", ParseCollectiveProtocol);
@@ -123,19 +120,17 @@ KernelKind ParseKernelKind(const YamlNode& node, const std::string& text)
 std::vector<OverlapSample> ReadOverlapTable(const std::string& path)
 {
     const CsvTable table(path);
-    double last = 1;
-    if (table.Has("id"))
-    {
-        for (size_t row = 0; row < table.GetRowCount(); ++row)
-        {
-            last = std::max(last, table.GetNumber(row, "id", 0, 1e9));
-        }
-    }
     std::vector<OverlapSample> samples;
     for (size_t row = 0; row < table.GetRowCount(); ++row)
     {
-        samples.push_back(ReadSample(table, row, last));
+        samples.push_back(ReadSample(table, row));
         samples.back().file = path;
+        samples.back().place =
+            table.Has("id") ? table.GetNumber(row, "id", 0, 1e9) : static_cast<double>(row);
+    }
+    if (!table.Has("clock"))
+    {
+        EstimateClocks(samples);
     }
     return samples;
 }

@@ -19,6 +19,7 @@ struct FileOperator
 {
     std::string kind;
     OperatorPart part{OperatorPart::NONE};
+    uint8_t chunk{0};
     uint32_t stream{0};
     std::string name;
     Time duration;
@@ -197,6 +198,10 @@ FileOperator ProgramFile::ReadOperator(json::value& value) const
         {
             op.part = m_read.Word(entry, ParseOperatorPart);
         }
+        else if (key == "chunk")
+        {
+            op.chunk = static_cast<uint8_t>(m_read.Number(entry, 255));
+        }
         else if (key == "counters")
         {
             op.counters = ReadCounters(entry);
@@ -337,7 +342,7 @@ ExecutionGraphPtr ProgramFile::Read()
         }
         ids.push_back(Add(builder, op, streams[op.stream]));
         builder.SetLine(ids.back(), op.line);
-        builder.SetPart(ids.back(), op.part);
+        builder.SetPart(ids.back(), op.part, op.chunk);
     }
     for (size_t i = 0; i < ids.size(); ++i)
     {

@@ -317,9 +317,10 @@ void ExecutionGraphBuilder::SetKernel(OperatorId op,
     changed.shape = shape;
 }
 
-void ExecutionGraphBuilder::SetPart(OperatorId op, OperatorPart part)
+void ExecutionGraphBuilder::SetPart(OperatorId op, OperatorPart part, uint8_t chunk)
 {
     m_graph.m_operators.at(op.Get()).part = part;
+    m_graph.m_operators.at(op.Get()).chunk = chunk;
 }
 
 void ExecutionGraphBuilder::SetCounters(OperatorId op, const KernelCounters& counters)

@@ -94,7 +94,7 @@ const std::vector<KernelCounterField>& GetKernelCounterFields()
         {"maximum_occupancy", &KernelCounters::maximumOccupancy, 110},
         {"l1_hit_rate", &KernelCounters::l1HitRate, 110},
         {"l2_hit_rate", &KernelCounters::l2HitRate, 110},
-        {"position", &KernelCounters::position, 1},
+        {"clock", &KernelCounters::clock, 1},
     };
     return FIELDS;
 }

@@ -62,9 +62,7 @@ struct KernelCounters
     double maximumOccupancy{NAN};  //!< the same, as the kernel's resources allow
     double l1HitRate{NAN};
     double l2HitRate{NAN};
-    /// Place in its pass: 0 the first kernel, 1 the last. It stands for what goes on beside the
-    /// kernel (bucket in flight, clock) where nothing better is recorded.
-    double position{NAN};
+    double clock{NAN}; //!< of the multiprocessors over their usual one, 0 to 1
 };
 
 /** A member of KernelCounters and its name in files. */

@@ -25,13 +25,17 @@ namespace echo
  * | sent in the backward part | gradients | the previous stage |
  * | received in the backward part | gradients | the next stage |
  *
- * A rank's stage is its place in the group that passes messages. A pass begins when what it
- * receives is there and the pass before is over, its communication too.
+ * A rank's stage is its place in the group that passes messages. With several model chunks a stage
+ * (Operator::chunk), chunk c of stage s of p is part c p + s of the model, and the stages next to
+ * it are those of the parts next to it. A pass begins when what it receives is there and the pass
+ * before is over, its communication too; with several chunks messages go beside passes, and what a
+ * pass receives is asked for a pass ahead (Megatron-Core's overlapped interleaving).
  *
  * @param traced one micro-batch a step
  * @param schedule order of the passes, forward and whole backward
  * @param microBatches at least 1
- * @throws InputError naming operators without a part and messages that are not a neighbour's
+ * @throws InputError naming operators without a part, messages that are not a neighbour's or lack,
+ *         and schedules that do not suit
  */
 WorkloadGraphPtr ComposePipeline(const WorkloadGraph& traced,
                                  const PipelineSchedule& schedule,

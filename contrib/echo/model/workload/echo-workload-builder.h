@@ -69,8 +69,8 @@ class ExecutionGraphBuilder
                    DataType precision,
                    const KernelShape& shape = KernelShape());
 
-    /** Says which part of a step of one micro-batch an operator is. */
-    void SetPart(OperatorId op, OperatorPart part);
+    /** Says which part of a step of one micro-batch an operator is, and of which model chunk. */
+    void SetPart(OperatorId op, OperatorPart part, uint8_t chunk = 0);
     /** Says what a profiler counted of a COMPUTE operator. */
     void SetCounters(OperatorId op, const KernelCounters& counters);
 

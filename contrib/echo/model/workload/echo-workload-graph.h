@@ -49,6 +49,7 @@ struct Operator
 {
     OperatorType type{OperatorType::COMPUTE};
     OperatorPart part{OperatorPart::NONE};
+    uint8_t chunk{0};                     //!< FORWARD, BACKWARD: which of its stage's model chunks
     KernelKind kernel{KernelKind::OTHER}; //!< COMPUTE
     DataType precision{DataType::FP32};   //!< COMPUTE with flops: of the multiplications
     KernelShape shape;                    //!< COMPUTE: what is multiplied, if known
