@@ -16,6 +16,7 @@
 #include "ns3/echo-scheduled-backend.h"
 #include "ns3/echo-settings-selector.h"
 #include "ns3/echo-shortest-path-router.h"
+#include "ns3/echo-train-network.h"
 #include "ns3/echo-white-box-cost-model.h"
 #include "ns3/echo-yaml.h"
 #include "ns3/string.h"
@@ -155,13 +156,32 @@ Ptr<NetworkModel> EchoBackendHelper::CreateNetwork(Fidelity fidelity, RecordSink
     return network;
 }
 
-Ptr<ScheduledBackend> EchoBackendHelper::CreateScheduled(Fidelity fidelity, RecordSink* sink)
+Ptr<NetworkModel> EchoBackendHelper::CreateTrainNetwork(RecordSink* sink)
+{
+    Ptr<TrainNetwork> network = CreateObject<TrainNetwork>();
+    network->SetAttribute("Mtu", UintegerValue(m_settings.network.mtuBytes));
+    network->Prepare(m_router, sink);
+    m_networks.push_back(network);
+    return network;
+}
+
+Ptr<ScheduledBackend> EchoBackendHelper::CreateScheduled(Fidelity fidelity,
+                                                         RecordSink* sink,
+                                                         bool isHybrid)
 {
     Ptr<ScheduledBackend> backend = CreateObject<ScheduledBackend>();
     // Inside hosts links are fluid in every fidelity: NVLink has no queues worth simulating.
     Ptr<NetworkModel> intraHost = CreateNetwork(Fidelity::FLOW, sink);
-    Ptr<NetworkModel> interHost =
-        fidelity == Fidelity::FLOW ? intraHost : CreateNetwork(fidelity, sink);
+    Ptr<NetworkModel> interHost;
+    if (fidelity == Fidelity::PACKET)
+    {
+        interHost = CreateNetwork(fidelity, sink);
+    }
+    else
+    {
+        // Beside estimates flows stand for packets: they take as long as those.
+        interHost = isHybrid ? CreateTrainNetwork(sink) : intraHost;
+    }
     backend->SetNetworks(intraHost, interHost);
     backend->SetTrafficClasses(ClassOfGroups(m_settings.network));
     return backend;
@@ -189,7 +209,7 @@ Ptr<CollectiveBackend> EchoBackendHelper::Create(Fidelity fidelity,
     case Fidelity::FLOW:
     case Fidelity::PACKET:
     {
-        Ptr<ScheduledBackend> scheduled = CreateScheduled(fidelity, sink);
+        Ptr<ScheduledBackend> scheduled = CreateScheduled(fidelity, sink, false);
         scheduled->SetRouter(m_router);
         backend = scheduled;
         break;
@@ -216,7 +236,7 @@ Ptr<CollectiveBackend> EchoBackendHelper::Create(Fidelity fidelity,
             }
             else
             {
-                child = CreateScheduled(served, sink);
+                child = CreateScheduled(served, sink, true);
             }
             child->Prepare(m_placement, m_selector, nullptr);
             hybrid->AddBackend(served, child);
