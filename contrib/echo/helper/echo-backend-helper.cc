@@ -40,6 +40,23 @@ std::optional<TypeId> FindPathChoice(const std::string& loadBalancing)
     return LookupPolicy(loadBalancing, PathChoice::GetTypeId(), "PathChoice");
 }
 
+/**
+ * @return the ways of what takes one for all its packets
+ *
+ * Packets that choose theirs one by one fill equal ways evenly; static routes come closest to that,
+ * where hashed ones collide. A flowlet keeps its way for long.
+ */
+TypeId PathChoiceFor(const std::string& loadBalancing)
+{
+    if (const auto pathChoice = FindPathChoice(loadBalancing))
+    {
+        return *pathChoice;
+    }
+    const auto balancer = LookupPolicy(loadBalancing, LoadBalancer::GetTypeId(), "Balancer");
+    return balancer == FlowletBalancer::GetTypeId() ? EcmpPathChoice::GetTypeId()
+                                                    : StaticPathChoice::GetTypeId();
+}
+
 std::vector<TrafficClass> ClassesOf(const NetworkSettings& settings)
 {
     std::vector<TrafficClass> classes;
@@ -87,10 +104,8 @@ EchoBackendHelper::EchoBackendHelper(const Cluster& cluster,
 {
     m_router = CreateObject<ShortestPathRouter>();
     m_router->SetAttribute("Seed", UintegerValue(settings.seed));
-    if (const auto pathChoice = FindPathChoice(settings.network.loadBalancing))
-    {
-        m_router->SetAttribute("PathChoice", StringValue(pathChoice->GetName()));
-    }
+    m_router->SetAttribute("PathChoice",
+                           StringValue(PathChoiceFor(settings.network.loadBalancing).GetName()));
     m_router->Prepare(cluster.topology);
 
     Ptr<CollectiveSelector> selector;

@@ -73,7 +73,7 @@ void AnalyticalBackend::DoPrepare()
 void AnalyticalBackend::DoDispose()
 {
     m_model = nullptr;
-    m_shared.clear();
+    m_sharing.Clear();
     m_watch.Clear();
     CollectiveBackend::DoDispose();
 }
@@ -113,69 +113,79 @@ void AnalyticalBackend::DoStart(const InstancePtr& instance)
     {
         m_extrapolations[facts.extrapolation] += record.replicas;
     }
-    const std::vector<InstancePtr> contended = m_watch.Begin(instance, Simulator::Now() + duration);
+    m_watch.Begin(instance, Simulator::Now() + duration);
     m_watch.AddLoad(*instance);
     instance->end = Simulator::Now() + duration;
-    m_ends.Schedule(duration, instance);
     m_isFolded = m_isFolded || instance->replicas;
-    if (!m_shares)
+    bool isScheduled = false;
+    if (m_shares && m_watch.HasRouter() && duration.IsStrictlyPositive())
     {
-        return;
-    }
-    Share(instance);
-    if (instance->replicas)
-    {
-        return; // what one replica meets another may not: contention is marked only
-    }
-    for (const InstancePtr& other : contended)
-    {
-        if (other != instance)
+        std::vector<LinkShare> shares = GetShares(*instance);
+        if (instance->replicas)
         {
-            Share(other);
+            // What one replica meets another may not: contention is marked only.
+            const double speed = LinkSharing::GetSpeedAlone(shares, GetTransferPart(*instance));
+            instance->end = Simulator::Now() + WithinClock(Scale(duration, 1 / speed));
         }
+        else
+        {
+            for (const InstancePtr& other :
+                 m_sharing.Add(instance, std::move(shares), GetTransferPart(*instance), false))
+            {
+                const bool hasMoved = Move(other);
+                isScheduled = isScheduled || (hasMoved && other == instance);
+            }
+        }
+    }
+    if (!isScheduled)
+    {
+        m_ends.Schedule(instance->end - Simulator::Now(), instance);
     }
 }
 
-void AnalyticalBackend::Share(const InstancePtr& instance)
+double AnalyticalBackend::GetTransferPart(const CollectiveInstance& instance) const
 {
-    const PlanFacts& facts = *instance->facts;
-    const bool inside = instance->plan.layout->GetHosts() == 1;
-    const auto found = m_shared.find(instance->id);
-    if (!facts.estimate.IsStrictlyPositive() ||
-        (inside && !instance->record.contended && found == m_shared.end()))
+    if (m_model->KnowsFabric())
     {
-        return;
+        return 1; // latencies of steps, which others' bytes fill
     }
-    const double slowdown = m_watch.GetSlowdown(*instance, m_model->KnowsFabric());
-    if (slowdown == 1 && found == m_shared.end())
+    const PlanFacts& facts = *instance.facts;
+    const Time transfer = instance.plan.layout->GetHosts() == 1 ? facts.intra : facts.inter;
+    return transfer.GetSeconds() / facts.estimate.GetSeconds();
+}
+
+std::vector<LinkShare> AnalyticalBackend::GetShares(const CollectiveInstance& instance)
+{
+    const PlanFacts& facts = *instance.facts;
+    const double transferPart = GetTransferPart(instance);
+    if (transferPart == 0)
     {
-        return;
+        return {};
     }
+    UseAlone alone;
+    // Where samples say that it is faster than estimated, its bytes need the links as much sooner.
+    alone.seconds = facts.estimate.GetSeconds() * transferPart * std::min(instance.correction, 1.0);
+    alone.busyPart =
+        std::min(facts.intra.GetSeconds() / (facts.estimate.GetSeconds() * transferPart), 1.0);
+    alone.wirePart = m_model->GetWirePart();
+    return m_watch.GetShares(instance, alone, m_model->KnowsFabric());
+}
+
+bool AnalyticalBackend::Move(const InstancePtr& instance)
+{
     const Time now = Simulator::Now();
-    Progress& progress =
-        found == m_shared.end()
-            ? m_shared
-                  .emplace(instance->id,
-                           Progress{instance->start,
-                                    static_cast<double>(instance->record.estimate.GetPicoSeconds()),
-                                    1})
-                  .first->second
-            : found->second;
-    progress.left -=
-        static_cast<double>((now - progress.since).GetPicoSeconds()) / progress.stretch;
-    progress.since = now;
-    const Time transfer = inside ? facts.intra : facts.inter;
-    progress.stretch = 1 + (slowdown - 1) * static_cast<double>(transfer.GetPicoSeconds()) /
-                               static_cast<double>(facts.estimate.GetPicoSeconds());
-    const double rest = std::max(progress.left, 0.0) * progress.stretch;
+    const double left = static_cast<double>(instance->record.estimate.GetPicoSeconds()) -
+                        m_sharing.GetProgress(instance->id);
+    const double rest = std::max(left, 0.0) / m_sharing.GetSpeed(instance->id);
     const Time end = WithinClock(now + MicrosecondsToTime(rest * 1e-6));
     if (end == instance->end)
     {
-        return;
+        return false;
     }
     instance->end = end;
     m_watch.SetEnd(*instance, end);
     m_ends.Schedule(end - now, instance); // the other end is passed over
+    return true;
 }
 
 void AnalyticalBackend::ReportLinks(RecordSink& sink, Time) const
@@ -190,19 +200,13 @@ void AnalyticalBackend::Complete(const InstancePtr& instance)
         return; // the end was moved
     }
     m_watch.SetUtilization(*instance, Simulator::Now() - instance->start);
-    std::vector<InstancePtr> sharing;
-    if (m_shares && instance->record.contended && !instance->replicas)
-    {
-        sharing = m_watch.GetSharing(*instance);
-    }
     // Members that go on at once may start the next collective: this one is off its links by then.
     m_watch.End(*instance);
-    m_shared.erase(instance->id);
-    for (const InstancePtr& other : sharing)
+    for (const InstancePtr& other : m_sharing.Remove(instance->id))
     {
         if (other->end > Simulator::Now())
         {
-            Share(other);
+            Move(other);
         }
     }
     for (uint32_t member = 0; member < instance->members.size(); ++member)
