@@ -57,7 +57,12 @@ void AnalyticalBackend::SetCostModel(Ptr<CostModel> model)
 
 void AnalyticalBackend::SetRouter(Ptr<Router> router)
 {
-    m_watch.SetRouter(router);
+    m_ownWatch.SetRouter(router);
+}
+
+void AnalyticalBackend::UseWatch(ContentionWatch& watch)
+{
+    m_watch = &watch;
 }
 
 Fidelity AnalyticalBackend::GetFidelity() const
@@ -74,7 +79,7 @@ void AnalyticalBackend::DoDispose()
 {
     m_model = nullptr;
     m_sharing.Clear();
-    m_watch.Clear();
+    m_ownWatch.Clear();
     CollectiveBackend::DoDispose();
 }
 
@@ -113,34 +118,74 @@ void AnalyticalBackend::DoStart(const InstancePtr& instance)
     {
         m_extrapolations[facts.extrapolation] += record.replicas;
     }
-    m_watch.Begin(instance, Simulator::Now() + duration);
-    m_watch.AddLoad(*instance);
+    if (m_watch == &m_ownWatch)
+    {
+        m_watch->Begin(instance, Simulator::Now() + duration);
+        m_watch->AddLoad(*instance);
+    }
     instance->end = Simulator::Now() + duration;
     m_isFolded = m_isFolded || instance->replicas;
     bool isScheduled = false;
-    if (m_shares && m_watch.HasRouter() && duration.IsStrictlyPositive())
+    if (m_shares && m_watch->HasRouter() && duration.IsStrictlyPositive())
     {
-        std::vector<LinkShare> shares = GetShares(*instance);
         if (instance->replicas)
         {
             // What one replica meets another may not: contention is marked only.
-            const double speed = LinkSharing::GetSpeedAlone(shares, GetTransferPart(*instance));
+            const double speed =
+                LinkSharing::GetSpeedAlone(GetShares(*instance), GetTransferPart(*instance));
             instance->end = Simulator::Now() + WithinClock(Scale(duration, 1 / speed));
         }
         else
         {
-            for (const InstancePtr& other :
-                 m_sharing.Add(instance, std::move(shares), GetTransferPart(*instance), false))
-            {
-                const bool hasMoved = Move(other);
-                isScheduled = isScheduled || (hasMoved && other == instance);
-            }
+            isScheduled = Share(instance, false);
         }
     }
     if (!isScheduled)
     {
         m_ends.Schedule(instance->end - Simulator::Now(), instance);
     }
+}
+
+bool AnalyticalBackend::Share(const InstancePtr& instance, bool isElsewhere)
+{
+    bool hasMoved = false;
+    for (const InstancePtr& other :
+         m_sharing.Add(instance, GetShares(*instance), GetTransferPart(*instance), isElsewhere))
+    {
+        const bool moved = Move(other);
+        hasMoved = hasMoved || (moved && other == instance);
+    }
+    return hasMoved;
+}
+
+void AnalyticalBackend::Unshare(CollectiveId id)
+{
+    for (const InstancePtr& other : m_sharing.Remove(id))
+    {
+        if (other->end > Simulator::Now())
+        {
+            Move(other);
+        }
+    }
+}
+
+void AnalyticalBackend::BeginElsewhere(const InstancePtr& instance)
+{
+    if (DoEstimate(instance->plan, *instance->facts).IsStrictlyPositive())
+    {
+        Share(instance, true);
+    }
+}
+
+Time AnalyticalBackend::EndElsewhere(const CollectiveInstance& instance)
+{
+    if (!instance.facts->estimate.IsStrictlyPositive())
+    {
+        return Simulator::Now() - instance.start;
+    }
+    const Time alone = MicrosecondsToTime(m_sharing.GetProgress(instance.id) * 1e-6);
+    Unshare(instance.id);
+    return alone;
 }
 
 double AnalyticalBackend::GetTransferPart(const CollectiveInstance& instance) const
@@ -168,7 +213,7 @@ std::vector<LinkShare> AnalyticalBackend::GetShares(const CollectiveInstance& in
     alone.busyPart =
         std::min(facts.intra.GetSeconds() / (facts.estimate.GetSeconds() * transferPart), 1.0);
     alone.wirePart = m_model->GetWirePart();
-    return m_watch.GetShares(instance, alone, m_model->KnowsFabric());
+    return m_watch->GetShares(instance, alone, m_model->KnowsFabric());
 }
 
 bool AnalyticalBackend::Move(const InstancePtr& instance)
@@ -183,14 +228,14 @@ bool AnalyticalBackend::Move(const InstancePtr& instance)
         return false;
     }
     instance->end = end;
-    m_watch.SetEnd(*instance, end);
+    m_watch->SetEnd(*instance, end);
     m_ends.Schedule(end - now, instance); // the other end is passed over
     return true;
 }
 
 void AnalyticalBackend::ReportLinks(RecordSink& sink, Time) const
 {
-    m_watch.ReportLoad(sink);
+    m_ownWatch.ReportLoad(sink);
 }
 
 void AnalyticalBackend::Complete(const InstancePtr& instance)
@@ -199,16 +244,13 @@ void AnalyticalBackend::Complete(const InstancePtr& instance)
     {
         return; // the end was moved
     }
-    m_watch.SetUtilization(*instance, Simulator::Now() - instance->start);
     // Members that go on at once may start the next collective: this one is off its links by then.
-    m_watch.End(*instance);
-    for (const InstancePtr& other : m_sharing.Remove(instance->id))
+    if (m_watch == &m_ownWatch)
     {
-        if (other->end > Simulator::Now())
-        {
-            Move(other);
-        }
+        m_watch->SetUtilization(*instance, Simulator::Now() - instance->start);
+        m_watch->End(*instance);
     }
+    Unshare(instance->id);
     for (uint32_t member = 0; member < instance->members.size(); ++member)
     {
         CompleteMember(instance, member);
@@ -217,25 +259,25 @@ void AnalyticalBackend::Complete(const InstancePtr& instance)
 
 bool AnalyticalBackend::IsFoldedAndContended() const
 {
-    return m_shares && m_isFolded && m_watch.GetContendedCount() > 0;
+    return m_shares && m_isFolded && m_watch->GetContendedCount() > 0;
 }
 
 std::vector<std::string> AnalyticalBackend::GetWarnings() const
 {
     std::vector<std::string> warnings;
-    if (m_watch.GetContendedCount() > 0)
+    if (m_watch->GetContendedCount() > 0)
     {
         warnings.push_back(
-            "the step is contended: " + std::to_string(m_watch.GetContendedCount()) + " of " +
+            "the step is contended: " + std::to_string(m_watch->GetContendedCount()) + " of " +
             std::to_string(m_started) +
             " communications shared fabric links with others that together ask for more than the "
             "links have (first: " +
-            m_watch.GetFirst() + "); " +
+            m_watch->GetFirst() + "); " +
             (m_shares && !m_isFolded ? "they shared them by what each asks for"
                                      : "analytical times leave that out and are too short") +
             ", use flow or packet");
     }
-    if (!m_watch.HasRouter() && m_started > 0)
+    if (!m_watch->HasRouter() && m_started > 0)
     {
         warnings.push_back("contention between communications was not checked: no router");
     }

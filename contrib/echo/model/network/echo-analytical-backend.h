@@ -42,6 +42,20 @@ class AnalyticalBackend : public CollectiveBackend
      */
     void SetRouter(Ptr<Router> router);
 
+    /**
+     * In place of SetRouter, for a back end that watches links itself: @p watch knows footprints
+     * and is told of ends that move; what begins and ends is its owner's to say. Outlives this
+     * object.
+     */
+    void UseWatch(ContentionWatch& watch);
+    /**
+     * An instance begins that another model simulates, without those that are estimated: on links
+     * that it shares with them they have what it leaves.
+     */
+    void BeginElsewhere(const InstancePtr& instance);
+    /** @return how long the instance would have taken had no other one been simulated beside it */
+    Time EndElsewhere(const CollectiveInstance& instance);
+
     Fidelity GetFidelity() const override;
     bool CanFold() const override;
     /** Bytes as the algorithms put them on links; with a router only. */
@@ -63,12 +77,17 @@ class AnalyticalBackend : public CollectiveBackend
     double GetTransferPart(const CollectiveInstance& instance) const;
     /** @return what an instance asks of links while it transfers as fast as alone */
     std::vector<LinkShare> GetShares(const CollectiveInstance& instance);
+    /** Adds an instance to those that share links. @return whether its own end has moved */
+    bool Share(const InstancePtr& instance, bool isElsewhere);
+    /** It is off its links. */
+    void Unshare(CollectiveId id);
     /** An instance's speed has changed. @return whether its end moves, for which it is scheduled */
     bool Move(const InstancePtr& instance);
     void Complete(const InstancePtr& instance);
 
     Ptr<CostModel> m_model;
-    ContentionWatch m_watch;
+    ContentionWatch m_ownWatch;
+    ContentionWatch* m_watch{&m_ownWatch}; //!< or that of UseWatch
     EventBatcher<InstancePtr> m_ends;
     LinkSharing m_sharing;                            //!< how fast what is not folded goes
     bool m_shares{true};                              //!< attribute ShareLinks

@@ -186,7 +186,10 @@ std::vector<LinkSharing::InstancePtr> LinkSharing::Update(std::vector<Active*> s
         active->progress = GetProgress(active->instance->id);
         active->since = now;
         active->speed = speed;
-        changed.push_back(active->instance);
+        if (!active->comesFirst)
+        {
+            changed.push_back(active->instance);
+        }
     }
     std::sort(changed.begin(), changed.end(), [](const InstancePtr& a, const InstancePtr& b) {
         return a->id < b->id;

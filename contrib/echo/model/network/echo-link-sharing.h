@@ -39,13 +39,13 @@ class LinkSharing
      * @param transferPart of its time alone: who shares a link is taken to transfer at the same
      *        time; 1: one's latencies are another's transfers
      * @param comesFirst others have what it leaves: it is simulated elsewhere, without them
-     * @return those whose speed has changed, it too unless it goes at full speed, in order of ids
+     * @return those whose speed has changed, in order of ids, without those that come first
      */
     std::vector<InstancePtr> Add(const InstancePtr& instance,
                                  std::vector<LinkShare> shares,
                                  double transferPart,
                                  bool comesFirst);
-    /** It has ended or left. @return those whose speed has changed; unknown ids: none */
+    /** It has ended or left. @return as Add; unknown ids: none */
     std::vector<InstancePtr> Remove(CollectiveId id);
 
     /** @return 0 to 1: of the speed that it has alone; 1 for unknown ids */

@@ -59,12 +59,6 @@ SampledPolicy::Key SampledPolicy::KeyOf(const CollectiveInstance& instance)
 {
     const CollectivePlan& plan = instance.plan;
     const GroupLayout& layout = *plan.layout;
-    std::vector<std::pair<CollectiveKind, uint64_t>> sharing;
-    for (const auto& other : instance.sharing)
-    {
-        sharing.emplace_back(other->plan.spec.kind, other->plan.spec.bytes);
-    }
-    std::sort(sharing.begin(), sharing.end());
     return {plan.spec.kind,
             plan.choice.algorithm,
             plan.choice.protocol,
@@ -72,7 +66,7 @@ SampledPolicy::Key SampledPolicy::KeyOf(const CollectiveInstance& instance)
             plan.spec.bytes,
             {layout.GetRanks(), layout.GetHosts(), layout.maxLocal, layout.nicsPerHost},
             static_cast<uint64_t>(std::llround(instance.fabricBytes)),
-            std::move(sharing)};
+            !instance.sharing.empty()};
 }
 
 Fidelity SampledPolicy::Choose(const CollectiveInstance& instance)
@@ -87,7 +81,8 @@ Fidelity SampledPolicy::Choose(const CollectiveInstance& instance)
         });
     const Key key = KeyOf(instance);
     Samples& samples = m_samples[key];
-    if (samples.begun >= m_wanted && samples.done > 0 && !meetsSample)
+    const uint32_t most = meetsSample ? 2 * m_wanted : m_wanted;
+    if (samples.begun >= most && samples.done > 0)
     {
         ++m_corrected;
         return Fidelity::ANALYTICAL;

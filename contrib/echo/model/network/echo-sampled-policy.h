@@ -19,12 +19,16 @@ namespace echo
 
 /**
  * The first instances of each distinct communication run in the sampled fidelity; the mean ratio of
- * their times to the estimate corrects later ones, which run analytically.
+ * their times to the estimate corrects later ones, which run analytically and share links with one
+ * another (LinkSharing). What a sample lost to others that were sampled beside it, now and then or
+ * all the time, is taken out of its time first: the ratio says how good the estimate is, not whom
+ * it met.
  *
  * Distinct are (kind, algorithm, protocol, channels, bytes; ranks, hosts, ranks of a host, NICs,
- * bytes on fabric links; kinds and bytes of what shares its links when it starts). Communications
- * that share links at the same time are not split: what meets one that is being sampled is sampled
- * too. Inside a host everything is analytical.
+ * bytes on fabric links; whether any shares its links when it starts). What meets one that is being
+ * sampled is sampled too, so that they see each other, but no more than twice as often as is
+ * wanted; past that estimates have what samples leave of a link. Inside a host everything is
+ * analytical.
  */
 class SampledPolicy : public FidelityPolicy
 {
@@ -48,7 +52,7 @@ class SampledPolicy : public FidelityPolicy
                            uint64_t,
                            std::array<uint32_t, 4>,
                            uint64_t,
-                           std::vector<std::pair<CollectiveKind, uint64_t>>>;
+                           bool>;
 
     /** What the samples of one distinct communication said. */
     struct Samples
