@@ -25,9 +25,10 @@ namespace echo
  * it met.
  *
  * Distinct are (kind, algorithm, protocol, channels, bytes; ranks, hosts, ranks of a host, NICs,
- * bytes on fabric links; whether any shares its links when it starts). What meets one that is being
- * sampled is sampled too, so that they see each other, but no more than twice as often as is
- * wanted; past that estimates have what samples leave of a link. Inside a host everything is
+ * bytes on fabric links; kinds and bytes of what shares its links when it starts, each once). What
+ * meets one that is being sampled is sampled too, so that they see each other, but not what meets
+ * the latter; and no sample is begun for its own sake on a link with an estimate. Where they meet
+ * all the same, estimates have what samples leave of a link. Inside a host everything is
  * analytical.
  */
 class SampledPolicy : public FidelityPolicy
@@ -52,7 +53,7 @@ class SampledPolicy : public FidelityPolicy
                            uint64_t,
                            std::array<uint32_t, 4>,
                            uint64_t,
-                           bool>;
+                           std::vector<std::pair<CollectiveKind, uint64_t>>>;
 
     /** What the samples of one distinct communication said. */
     struct Samples
@@ -64,14 +65,21 @@ class SampledPolicy : public FidelityPolicy
         double most{0};
     };
 
+    /** A communication that is being sampled. */
+    struct Sample
+    {
+        Key key;
+        bool isWanted; //!< not only because it met one that is
+    };
+
     static Key KeyOf(const CollectiveInstance& instance);
 
     Ptr<CostModel> m_model;
-    uint32_t m_wanted{2};                  //!< attribute Samples
-    std::string m_fidelity;                //!< attribute Fidelity
-    std::map<Key, Samples> m_samples;      //!< by distinct communication
-    std::map<CollectiveId, Key> m_sampled; //!< running
-    uint64_t m_corrected{0};               //!< instances that ran analytically
+    uint32_t m_wanted{2};                     //!< attribute Samples
+    std::string m_fidelity;                   //!< attribute Fidelity
+    std::map<Key, Samples> m_samples;         //!< by distinct communication
+    std::map<CollectiveId, Sample> m_sampled; //!< running
+    uint64_t m_corrected{0};                  //!< instances that ran analytically
 };
 
 } // namespace echo
