@@ -69,6 +69,8 @@ void WriteHybridAccuracy(std::ostream& out, const std::string& scenario)
         {"packet", {"fidelity=packet"}},
         {"flow", {"fidelity=flow"}},
         {"hybrid, contention", {"fidelity=hybrid", "hybrid.policy=contention"}},
+        {"hybrid, contention as trains",
+         {"fidelity=hybrid", "hybrid.policy=contention", "hybrid.contended=flow"}},
         {"hybrid, sampled", {"fidelity=hybrid", "hybrid.policy=sampled"}},
         {"hybrid, sampled as flows",
          {"fidelity=hybrid", "hybrid.policy=sampled", "hybrid.contended=flow"}},

@@ -16,6 +16,7 @@
 #include "ns3/echo-scheduled-backend.h"
 #include "ns3/echo-settings-selector.h"
 #include "ns3/echo-shortest-path-router.h"
+#include "ns3/echo-train-network.h"
 #include "ns3/echo-white-box-cost-model.h"
 #include "ns3/echo-yaml.h"
 #include "ns3/string.h"
@@ -37,6 +38,23 @@ namespace
 std::optional<TypeId> FindPathChoice(const std::string& loadBalancing)
 {
     return LookupPolicy(loadBalancing, PathChoice::GetTypeId(), "PathChoice");
+}
+
+/**
+ * @return the ways of what takes one for all its packets
+ *
+ * Packets that choose theirs one by one fill equal ways evenly; static routes come closest to that,
+ * where hashed ones collide. A flowlet keeps its way for long.
+ */
+TypeId PathChoiceFor(const std::string& loadBalancing)
+{
+    if (const auto pathChoice = FindPathChoice(loadBalancing))
+    {
+        return *pathChoice;
+    }
+    const auto balancer = LookupPolicy(loadBalancing, LoadBalancer::GetTypeId(), "Balancer");
+    return balancer == FlowletBalancer::GetTypeId() ? EcmpPathChoice::GetTypeId()
+                                                    : StaticPathChoice::GetTypeId();
 }
 
 std::vector<TrafficClass> ClassesOf(const NetworkSettings& settings)
@@ -90,10 +108,8 @@ EchoBackendHelper::EchoBackendHelper(const Cluster& cluster,
     {
         m_settings.network.loadBalancing = cluster.loadBalancing;
     }
-    if (const auto pathChoice = FindPathChoice(m_settings.network.loadBalancing))
-    {
-        m_router->SetAttribute("PathChoice", StringValue(pathChoice->GetName()));
-    }
+    m_router->SetAttribute("PathChoice",
+                           StringValue(PathChoiceFor(m_settings.network.loadBalancing).GetName()));
     m_router->Prepare(cluster.topology);
 
     Ptr<CollectiveSelector> selector;
@@ -170,13 +186,32 @@ Ptr<NetworkModel> EchoBackendHelper::CreateNetwork(Fidelity fidelity, RecordSink
     return network;
 }
 
-Ptr<ScheduledBackend> EchoBackendHelper::CreateScheduled(Fidelity fidelity, RecordSink* sink)
+Ptr<NetworkModel> EchoBackendHelper::CreateTrainNetwork(RecordSink* sink)
+{
+    Ptr<TrainNetwork> network = CreateObject<TrainNetwork>();
+    network->SetAttribute("Mtu", UintegerValue(m_settings.network.mtuBytes));
+    network->Prepare(m_router, sink);
+    m_networks.push_back(network);
+    return network;
+}
+
+Ptr<ScheduledBackend> EchoBackendHelper::CreateScheduled(Fidelity fidelity,
+                                                         RecordSink* sink,
+                                                         bool isHybrid)
 {
     Ptr<ScheduledBackend> backend = CreateObject<ScheduledBackend>();
     // Inside hosts links are fluid in every fidelity: NVLink has no queues worth simulating.
     Ptr<NetworkModel> intraHost = CreateNetwork(Fidelity::FLOW, sink);
-    Ptr<NetworkModel> interHost =
-        fidelity == Fidelity::FLOW ? intraHost : CreateNetwork(fidelity, sink);
+    Ptr<NetworkModel> interHost;
+    if (fidelity == Fidelity::PACKET)
+    {
+        interHost = CreateNetwork(fidelity, sink);
+    }
+    else
+    {
+        // Beside estimates flows stand for packets: they take as long as those.
+        interHost = isHybrid ? CreateTrainNetwork(sink) : intraHost;
+    }
     backend->SetNetworks(intraHost, interHost);
     backend->SetTrafficClasses(ClassOfGroups(m_settings.network));
     return backend;
@@ -205,7 +240,7 @@ Ptr<CollectiveBackend> EchoBackendHelper::Create(Fidelity fidelity,
     case Fidelity::FLOW:
     case Fidelity::PACKET:
     {
-        Ptr<ScheduledBackend> scheduled = CreateScheduled(fidelity, sink);
+        Ptr<ScheduledBackend> scheduled = CreateScheduled(fidelity, sink, false);
         scheduled->SetRouter(m_router);
         backend = scheduled;
         break;
@@ -232,7 +267,7 @@ Ptr<CollectiveBackend> EchoBackendHelper::Create(Fidelity fidelity,
             }
             else
             {
-                child = CreateScheduled(served, sink);
+                child = CreateScheduled(served, sink, true);
             }
             child->Prepare(m_placement, m_selector, nullptr);
             hybrid->AddBackend(served, child);

@@ -75,7 +75,9 @@ class EchoBackendHelper
     }
 
   private:
-    Ptr<ScheduledBackend> CreateScheduled(Fidelity fidelity, RecordSink* sink);
+    /** @param isHybrid flows are trains of packets (TrainNetwork) */
+    Ptr<ScheduledBackend> CreateScheduled(Fidelity fidelity, RecordSink* sink, bool isHybrid);
+    Ptr<NetworkModel> CreateTrainNetwork(RecordSink* sink);
     Ptr<NetworkModel> CreateNetwork(Fidelity fidelity, RecordSink* sink);
     Ptr<NetworkModel> CreatePacketNetwork() const;
     Ptr<NetworkModel> CreateFlowNetwork() const;

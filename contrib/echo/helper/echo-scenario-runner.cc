@@ -106,7 +106,7 @@ void ScenarioRunner::WarnOfLoadBalancing()
     {
         m_warnings.push_back("load balancing '" + name +
                              "' chooses ways for packets: what is not simulated as packets takes "
-                             "the ways of ecmp");
+                             "the ways of static, with flowlet those of ecmp");
     }
 }
 

@@ -51,6 +51,13 @@ class CostModel : public Object
     {
         return true;
     }
+
+    /** @return bytes on links between hosts for a byte of payload, as far as estimates count them
+     */
+    virtual double GetWirePart() const
+    {
+        return 1;
+    }
 };
 
 } // namespace echo

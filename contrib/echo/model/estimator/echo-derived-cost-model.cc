@@ -171,6 +171,11 @@ CostBreakdown DerivedCostModel::Compute(const CollectivePlan& plan) const
     return cost;
 }
 
+double DerivedCostModel::GetWirePart() const
+{
+    return m_mtu > 0 ? static_cast<double>(m_mtu + m_headerBytes) / static_cast<double>(m_mtu) : 1;
+}
+
 CostBreakdown DerivedCostModel::Estimate(const CollectivePlan& plan) const
 {
     NS_ABORT_MSG_IF(!m_router, "DerivedCostModel needs SetRouter before Estimate");

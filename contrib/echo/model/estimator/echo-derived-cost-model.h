@@ -36,6 +36,8 @@ class DerivedCostModel : public CostModel
     /** To be called before the first estimate. @param router prepared */
     void SetRouter(Ptr<Router> router);
     CostBreakdown Estimate(const CollectivePlan& plan) const override;
+    /** That of full packets. */
+    double GetWirePart() const override;
 
   protected:
     void DoDispose() override;

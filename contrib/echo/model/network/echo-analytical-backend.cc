@@ -57,7 +57,12 @@ void AnalyticalBackend::SetCostModel(Ptr<CostModel> model)
 
 void AnalyticalBackend::SetRouter(Ptr<Router> router)
 {
-    m_watch.SetRouter(router);
+    m_ownWatch.SetRouter(router);
+}
+
+void AnalyticalBackend::UseWatch(ContentionWatch& watch)
+{
+    m_watch = &watch;
 }
 
 Fidelity AnalyticalBackend::GetFidelity() const
@@ -73,8 +78,8 @@ void AnalyticalBackend::DoPrepare()
 void AnalyticalBackend::DoDispose()
 {
     m_model = nullptr;
-    m_shared.clear();
-    m_watch.Clear();
+    m_sharing.Clear();
+    m_ownWatch.Clear();
     CollectiveBackend::DoDispose();
 }
 
@@ -113,74 +118,124 @@ void AnalyticalBackend::DoStart(const InstancePtr& instance)
     {
         m_extrapolations[facts.extrapolation] += record.replicas;
     }
-    const std::vector<InstancePtr> contended = m_watch.Begin(instance, Simulator::Now() + duration);
-    m_watch.AddLoad(*instance);
+    if (m_watch == &m_ownWatch)
+    {
+        m_watch->Begin(instance, Simulator::Now() + duration);
+        m_watch->AddLoad(*instance);
+    }
     instance->end = Simulator::Now() + duration;
-    m_ends.Schedule(duration, instance);
     m_isFolded = m_isFolded || instance->replicas;
-    if (!m_shares)
+    bool isScheduled = false;
+    if (m_shares && m_watch->HasRouter() && duration.IsStrictlyPositive())
     {
-        return;
-    }
-    Share(instance);
-    if (instance->replicas)
-    {
-        return; // what one replica meets another may not: contention is marked only
-    }
-    for (const InstancePtr& other : contended)
-    {
-        if (other != instance)
+        if (instance->replicas)
         {
-            Share(other);
+            // What one replica meets another may not: contention is marked only.
+            const double speed =
+                LinkSharing::GetSpeedAlone(GetShares(*instance), GetTransferPart(*instance));
+            instance->end = Simulator::Now() + WithinClock(Scale(duration, 1 / speed));
+        }
+        else
+        {
+            isScheduled = Share(instance, false);
+        }
+    }
+    if (!isScheduled)
+    {
+        m_ends.Schedule(instance->end - Simulator::Now(), instance);
+    }
+}
+
+bool AnalyticalBackend::Share(const InstancePtr& instance, bool isElsewhere)
+{
+    bool hasMoved = false;
+    for (const InstancePtr& other :
+         m_sharing.Add(instance, GetShares(*instance), GetTransferPart(*instance), isElsewhere))
+    {
+        const bool moved = Move(other);
+        hasMoved = hasMoved || (moved && other == instance);
+    }
+    return hasMoved;
+}
+
+void AnalyticalBackend::Unshare(CollectiveId id)
+{
+    for (const InstancePtr& other : m_sharing.Remove(id))
+    {
+        if (other->end > Simulator::Now())
+        {
+            Move(other);
         }
     }
 }
 
-void AnalyticalBackend::Share(const InstancePtr& instance)
+void AnalyticalBackend::BeginElsewhere(const InstancePtr& instance)
 {
-    const PlanFacts& facts = *instance->facts;
-    const bool inside = instance->plan.layout->GetHosts() == 1;
-    const auto found = m_shared.find(instance->id);
-    if (!facts.estimate.IsStrictlyPositive() ||
-        (inside && !instance->record.contended && found == m_shared.end()))
+    if (DoEstimate(instance->plan, *instance->facts).IsStrictlyPositive())
     {
-        return;
+        Share(instance, true);
     }
-    const double slowdown = m_watch.GetSlowdown(*instance, m_model->KnowsFabric());
-    if (slowdown == 1 && found == m_shared.end())
+}
+
+Time AnalyticalBackend::EndElsewhere(const CollectiveInstance& instance)
+{
+    if (!instance.facts->estimate.IsStrictlyPositive())
     {
-        return;
+        return Simulator::Now() - instance.start;
     }
+    const Time alone = MicrosecondsToTime(m_sharing.GetProgress(instance.id) * 1e-6);
+    Unshare(instance.id);
+    return alone;
+}
+
+double AnalyticalBackend::GetTransferPart(const CollectiveInstance& instance) const
+{
+    if (m_model->KnowsFabric())
+    {
+        return 1; // latencies of steps, which others' bytes fill
+    }
+    const PlanFacts& facts = *instance.facts;
+    const Time transfer = instance.plan.layout->GetHosts() == 1 ? facts.intra : facts.inter;
+    return transfer.GetSeconds() / facts.estimate.GetSeconds();
+}
+
+std::vector<LinkShare> AnalyticalBackend::GetShares(const CollectiveInstance& instance)
+{
+    const PlanFacts& facts = *instance.facts;
+    const double transferPart = GetTransferPart(instance);
+    if (transferPart == 0)
+    {
+        return {};
+    }
+    UseAlone alone;
+    // Where samples say that it is faster than estimated, its bytes need the links as much sooner.
+    alone.seconds = facts.estimate.GetSeconds() * transferPart * std::min(instance.correction, 1.0);
+    alone.busyPart =
+        std::min(facts.intra.GetSeconds() / (facts.estimate.GetSeconds() * transferPart), 1.0);
+    alone.wirePart = m_model->GetWirePart();
+    return m_watch->GetShares(instance, alone, m_model->KnowsFabric());
+}
+
+bool AnalyticalBackend::Move(const InstancePtr& instance)
+{
     const Time now = Simulator::Now();
-    Progress& progress =
-        found == m_shared.end()
-            ? m_shared
-                  .emplace(instance->id,
-                           Progress{instance->start,
-                                    static_cast<double>(instance->record.estimate.GetPicoSeconds()),
-                                    1})
-                  .first->second
-            : found->second;
-    progress.left -=
-        static_cast<double>((now - progress.since).GetPicoSeconds()) / progress.stretch;
-    progress.since = now;
-    const Time transfer = inside ? facts.intra : facts.inter;
-    progress.stretch = 1 + (slowdown - 1) * static_cast<double>(transfer.GetPicoSeconds()) /
-                               static_cast<double>(facts.estimate.GetPicoSeconds());
-    const double rest = std::max(progress.left, 0.0) * progress.stretch;
+    const double left = static_cast<double>(instance->record.estimate.GetPicoSeconds()) -
+                        m_sharing.GetProgress(instance->id);
+    const double rest = std::max(left, 0.0) / m_sharing.GetSpeed(instance->id);
     const Time end = WithinClock(now + MicrosecondsToTime(rest * 1e-6));
     if (end == instance->end)
     {
-        return;
+        return false;
     }
     instance->end = end;
-    m_watch.SetEnd(*instance, end);
+    m_watch->SetEnd(*instance, end);
     m_ends.Schedule(end - now, instance); // the other end is passed over
+    return true;
 }
 
 void AnalyticalBackend::ReportLinks(RecordSink& sink, Time) const
 {
-    m_watch.ReportLoad(sink);
+    m_ownWatch.ReportLoad(sink);
 }
 
 void AnalyticalBackend::Complete(const InstancePtr& instance)
@@ -189,22 +244,13 @@ void AnalyticalBackend::Complete(const InstancePtr& instance)
     {
         return; // the end was moved
     }
-    m_watch.SetUtilization(*instance, Simulator::Now() - instance->start);
-    std::vector<InstancePtr> sharing;
-    if (m_shares && instance->record.contended && !instance->replicas)
-    {
-        sharing = m_watch.GetSharing(*instance);
-    }
     // Members that go on at once may start the next collective: this one is off its links by then.
-    m_watch.End(*instance);
-    m_shared.erase(instance->id);
-    for (const InstancePtr& other : sharing)
+    if (m_watch == &m_ownWatch)
     {
-        if (other->end > Simulator::Now())
-        {
-            Share(other);
-        }
+        m_watch->SetUtilization(*instance, Simulator::Now() - instance->start);
+        m_watch->End(*instance);
     }
+    Unshare(instance->id);
     for (uint32_t member = 0; member < instance->members.size(); ++member)
     {
         CompleteMember(instance, member);
@@ -213,25 +259,25 @@ void AnalyticalBackend::Complete(const InstancePtr& instance)
 
 bool AnalyticalBackend::IsFoldedAndContended() const
 {
-    return m_shares && m_isFolded && m_watch.GetContendedCount() > 0;
+    return m_shares && m_isFolded && m_watch->GetContendedCount() > 0;
 }
 
 std::vector<std::string> AnalyticalBackend::GetWarnings() const
 {
     std::vector<std::string> warnings;
-    if (m_watch.GetContendedCount() > 0)
+    if (m_watch->GetContendedCount() > 0)
     {
         warnings.push_back(
-            "the step is contended: " + std::to_string(m_watch.GetContendedCount()) + " of " +
+            "the step is contended: " + std::to_string(m_watch->GetContendedCount()) + " of " +
             std::to_string(m_started) +
             " communications shared fabric links with others that together ask for more than the "
             "links have (first: " +
-            m_watch.GetFirst() + "); " +
+            m_watch->GetFirst() + "); " +
             (m_shares && !m_isFolded ? "they shared them by what each asks for"
                                      : "analytical times leave that out and are too short") +
             ", use flow or packet");
     }
-    if (!m_watch.HasRouter() && m_started > 0)
+    if (!m_watch->HasRouter() && m_started > 0)
     {
         warnings.push_back("contention between communications was not checked: no router");
     }

@@ -4,6 +4,7 @@
 
 #include "echo-collective-backend.h"
 #include "echo-contention-watch.h"
+#include "echo-link-sharing.h"
 
 #include "ns3/echo-cost-model.h"
 #include "ns3/echo-event-batcher.h"
@@ -23,9 +24,9 @@ namespace echo
  *
  * An estimate knows the collective's own traffic only. Instances that share a link with others, so
  * that all together ask for more than the link has, are marked `contended`; with attribute
- * `ShareLinks` their transfers proceed at their links' rate over what all ask of it, from when one
- * begins to when it ends. So do those of models that do not know the fabric where it is
- * oversubscribed. Folded instances are marked only.
+ * `ShareLinks` they slow one another (LinkSharing), from when one begins to when it ends. So does
+ * one of a model that does not know the fabric where it alone asks too much of it. Folded instances
+ * are marked only.
  */
 class AnalyticalBackend : public CollectiveBackend
 {
@@ -40,6 +41,20 @@ class AnalyticalBackend : public CollectiveBackend
      * which GetWarnings() says, and link utilisation stays 0.
      */
     void SetRouter(Ptr<Router> router);
+
+    /**
+     * In place of SetRouter, for a back end that watches links itself: @p watch knows footprints
+     * and is told of ends that move; what begins and ends is its owner's to say. Outlives this
+     * object.
+     */
+    void UseWatch(ContentionWatch& watch);
+    /**
+     * An instance begins that another model simulates, without those that are estimated: on links
+     * that it shares with them they have what it leaves.
+     */
+    void BeginElsewhere(const InstancePtr& instance);
+    /** @return how long the instance would have taken had no other one been simulated beside it */
+    Time EndElsewhere(const CollectiveInstance& instance);
 
     Fidelity GetFidelity() const override;
     bool CanFold() const override;
@@ -57,22 +72,24 @@ class AnalyticalBackend : public CollectiveBackend
     void DoPrepare() override;
     void DoStart(const InstancePtr& instance) override;
     Time DoEstimate(const CollectivePlan& plan, PlanFacts& facts) override;
-    /** How far an instance has come that does not proceed as estimated. */
-    struct Progress
-    {
-        Time since;        //!< what follows holds from here
-        double left;       //!< of its time alone, ps
-        double stretch{1}; //!< times as long as alone
-    };
-
-    /** Others have come to the instance's links or left them: its end moves. */
-    void Share(const InstancePtr& instance);
+    /** @return part of its time in which an instance that is alone transfers on links that it
+     * shares */
+    double GetTransferPart(const CollectiveInstance& instance) const;
+    /** @return what an instance asks of links while it transfers as fast as alone */
+    std::vector<LinkShare> GetShares(const CollectiveInstance& instance);
+    /** Adds an instance to those that share links. @return whether its own end has moved */
+    bool Share(const InstancePtr& instance, bool isElsewhere);
+    /** It is off its links. */
+    void Unshare(CollectiveId id);
+    /** An instance's speed has changed. @return whether its end moves, for which it is scheduled */
+    bool Move(const InstancePtr& instance);
     void Complete(const InstancePtr& instance);
 
     Ptr<CostModel> m_model;
-    ContentionWatch m_watch;
+    ContentionWatch m_ownWatch;
+    ContentionWatch* m_watch{&m_ownWatch}; //!< or that of UseWatch
     EventBatcher<InstancePtr> m_ends;
-    std::map<CollectiveId, Progress> m_shared;
+    LinkSharing m_sharing;                            //!< how fast what is not folded goes
     bool m_shares{true};                              //!< attribute ShareLinks
     bool m_isFolded{false};                           //!< some instances stand for several
     uint64_t m_started{0};                            //!< instances

@@ -80,42 +80,12 @@ std::vector<ContentionWatch::InstancePtr> ContentionWatch::Begin(const InstanceP
     return contended;
 }
 
-double ContentionWatch::GetSlowdown(const CollectiveInstance& instance, bool fabricKnown)
+std::vector<LinkShare> ContentionWatch::GetShares(const CollectiveInstance& instance,
+                                                  const UseAlone& alone,
+                                                  bool fabricKnown)
 {
-    if (!HasRouter())
-    {
-        return 1;
-    }
-    if (instance.replicas && !fabricKnown)
-    {
-        double own = 1; // folded ranks: what it asks for alone
-        for (const auto& [bundle, demand] : m_footprints.Get(UseOf(instance)).front()->bundles)
-        {
-            own = std::max(own, demand);
-        }
-        return own;
-    }
-    if (m_active.count(instance.id) == 0)
-    {
-        return 1;
-    }
-    // Sums of quotients: not above 1 by rounding.
-    constexpr double ROUNDING = 1e-9;
-    const bool inside = instance.plan.layout->GetHosts() == 1;
-    if (!fabricKnown && !inside)
-    {
-        return std::max(1.0, m_tracker.GetPeakBundleDemand(instance.id) - ROUNDING);
-    }
-    const Topology& topology = m_footprints.GetTopology();
-    const auto counts = [&topology, inside](PortId port) {
-        return topology.IsFabricLink(Topology::LinkOf(port)) != inside;
-    };
-    double alone = 1 + ROUNDING;
-    for (const auto& [port, demand] : m_footprints.Get(UseOf(instance)).front()->demand)
-    {
-        alone = counts(port) ? std::max(alone, demand) : alone;
-    }
-    return std::max(1.0, m_tracker.GetPeakDemand(instance.id, counts) / alone);
+    return HasRouter() ? m_footprints.GetShares(UseOf(instance), instance.plan, alone, fabricKnown)
+                       : std::vector<LinkShare>();
 }
 
 std::vector<ContentionWatch::InstancePtr> ContentionWatch::GetSharing(

@@ -48,15 +48,10 @@ class ContentionWatch
     std::vector<InstancePtr> GetSharing(const CollectiveInstance& instance) const;
     /** The instance is off its links. */
     void End(const CollectiveInstance& instance);
-    /**
-     * @return how many times as long the transfer between hosts of an active instance takes as an
-     *         estimate has it that knows the instance only: what all active instances ask of its
-     *         busiest link, by that link's rate; at least 1
-     * @param fabricKnown the estimate knows the paths in the fabric: single links count, but not
-     *        what the instance alone asks too much; else bundles of links count, that too, as who
-     *        measured did not care which of many equal links a message takes
-     */
-    double GetSlowdown(const CollectiveInstance& instance, bool fabricKnown);
+    /** @return what an instance asks of links (FootprintCache::GetShares); without a router none */
+    std::vector<LinkShare> GetShares(const CollectiveInstance& instance,
+                                     const UseAlone& alone,
+                                     bool fabricKnown);
     /** An active instance ends at another time than Begin was told. */
     void SetEnd(const CollectiveInstance& instance, Time end);
     /** @return part of @p duration that the instance's bytes take on its busiest link */

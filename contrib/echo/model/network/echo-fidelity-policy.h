@@ -41,7 +41,10 @@ class FidelityPolicy : public Object
     virtual bool MayChoose(Fidelity fidelity) const;
     /** @return whether Choose looks at CollectiveInstance::fabricBytes and ::sharing */
     virtual bool LooksAround() const;
-    /** An instance is done for all its members, @p duration after its last member joined. */
+    /**
+     * An instance is done for all its members, @p duration after its last member joined. For a
+     * policy that looks around: without what it lost to others that were simulated beside it.
+     */
     virtual void Observe(const CollectiveInstance& instance, Time duration);
     /** @return the factor on the estimate of an instance that runs analytically */
     virtual double GetCorrection(const CollectiveInstance& instance) const;

@@ -43,10 +43,6 @@ std::vector<CollectiveId> FootprintTracker::Add(CollectiveId id,
             }
         }
     }
-    for (const auto& [bundle, demand] : footprint->bundles)
-    {
-        m_bundles[bundle] += demand;
-    }
     m_active[id] = std::move(footprint);
     return {contended.begin(), contended.end()};
 }
@@ -64,35 +60,7 @@ void FootprintTracker::Remove(CollectiveId id)
         users.erase(std::find_if(
             users.begin(), users.end(), [id](const User& user) { return user.id == id; }));
     }
-    for (const auto& [bundle, demand] : it->second->bundles)
-    {
-        m_bundles[bundle] -= demand;
-    }
     m_active.erase(it);
-}
-
-double FootprintTracker::GetPeakDemand(CollectiveId id,
-                                       const std::function<bool(PortId)>& counts) const
-{
-    double peak = 0;
-    const auto it = m_active.find(id);
-    if (it != m_active.end())
-    {
-        for (const auto& entry : it->second->demand)
-        {
-            if (!counts(entry.first))
-            {
-                continue;
-            }
-            double sum = 0;
-            for (const User& user : m_ports[entry.first.Get()])
-            {
-                sum += user.demand;
-            }
-            peak = std::max(peak, sum);
-        }
-    }
-    return peak;
 }
 
 void FootprintTracker::SetEnd(CollectiveId id, Time end)
@@ -109,20 +77,6 @@ void FootprintTracker::SetEnd(CollectiveId id, Time end)
             user.end = user.id == id ? end : user.end;
         }
     }
-}
-
-double FootprintTracker::GetPeakBundleDemand(CollectiveId id) const
-{
-    double peak = 0;
-    const auto it = m_active.find(id);
-    if (it != m_active.end())
-    {
-        for (const auto& entry : it->second->bundles)
-        {
-            peak = std::max(peak, m_bundles.at(entry.first));
-        }
-    }
-    return peak;
 }
 
 std::vector<CollectiveId> FootprintTracker::GetSharing(CollectiveId id) const

@@ -5,7 +5,6 @@
 #include "echo-footprint.h"
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <vector>
 
@@ -41,14 +40,6 @@ class FootprintTracker
     /** @return instances that share any link with @p id, sorted, without @p id */
     std::vector<CollectiveId> GetSharing(CollectiveId id) const;
 
-    /**
-     * @return the largest sum of demands of all active instances over the links that @p id uses:
-     *         how many times as long as on links of its own it takes; 0 for unknown ids
-     */
-    double GetPeakDemand(CollectiveId id, const std::function<bool(PortId)>& counts) const;
-    /** The same over the bundles that @p id uses (Footprint::bundles). */
-    double GetPeakBundleDemand(CollectiveId id) const;
-
     uint32_t GetActiveCount() const
     {
         return static_cast<uint32_t>(m_active.size());
@@ -56,7 +47,6 @@ class FootprintTracker
 
   private:
     std::map<CollectiveId, FootprintPtr> m_active;
-    std::map<uint64_t, double> m_bundles; //!< sum of demands
     /** Who is on a port and asks for how much of its rate. */
     struct User
     {

@@ -179,14 +179,20 @@ Footprint MakeFootprint(const CollectivePlan& plan,
     AddDemand(ways, leaving, entering, topology, demand);
     Footprint footprint;
     footprint.bytes.assign(bytes.begin(), bytes.end());
-    std::map<uint64_t, double> bundles;
+    std::map<uint64_t, BundleUse> bundles;
     for (const auto& [port, asked] : demand)
     {
         const Bundle bundle = BundleOf(port, topology);
         const auto rate = static_cast<double>(topology.RateOf(port).GetBitRate());
-        bundles[bundle.key] += bundle.rate > 0 ? asked * rate / bundle.rate : 0;
+        BundleUse& use = bundles[bundle.key];
+        use.key = bundle.key;
+        use.demand += bundle.rate > 0 ? asked * rate / bundle.rate : 0;
+        use.seconds += bundle.rate > 0 ? static_cast<double>(bytes.at(port)) * 8 / bundle.rate : 0;
     }
-    footprint.bundles.assign(bundles.begin(), bundles.end());
+    for (const auto& [key, use] : bundles)
+    {
+        footprint.bundles.push_back(use);
+    }
     AddDemandInside(bytes, topology, demand);
     footprint.demand.assign(demand.begin(), demand.end());
     return footprint;
@@ -342,6 +348,48 @@ void FootprintCache::ReportLoad(RecordSink& sink)
         record.busy = TxTime(record.wireBytes, record.rate);
         sink.OnLink(record);
     }
+}
+
+std::vector<LinkShare> FootprintCache::GetShares(LinkUse& use,
+                                                 const CollectivePlan& plan,
+                                                 const UseAlone& alone,
+                                                 bool fabricKnown)
+{
+    const Topology& topology = GetTopology();
+    const FootprintPtr footprint = Get(use).front();
+    const bool insideOnly = plan.layout->GetHosts() == 1;
+    const double scale = GetScale(plan) / alone.seconds;
+    std::vector<LinkShare> shares;
+    auto bytes = footprint->bytes.begin();
+    for (const auto& [port, weight] : footprint->demand)
+    {
+        while (bytes->first < port) // both are sorted; what is asked for has bytes
+        {
+            ++bytes;
+        }
+        const bool isFabric = topology.IsFabricLink(Topology::LinkOf(port));
+        if (isFabric && !fabricKnown)
+        {
+            continue;
+        }
+        double demand = weight * alone.busyPart; // inside one host
+        if (!insideOnly)
+        {
+            demand = static_cast<double>(bytes->second) / BytesPerSecond(topology.RateOf(port)) *
+                     scale * (isFabric ? alone.wirePart : 1);
+        }
+        shares.push_back({port.Get(), std::min(demand, 1.0), weight});
+    }
+    if (!fabricKnown)
+    {
+        const uint64_t ports = uint64_t{topology.GetLinkCount()} * 2;
+        for (const BundleUse& bundle : footprint->bundles)
+        {
+            shares.push_back(
+                {ports + bundle.key, bundle.seconds * scale * alone.wirePart, bundle.demand});
+        }
+    }
+    return shares;
 }
 
 double FootprintCache::GetFabricBytes(LinkUse& use, const CollectivePlan& plan, uint32_t replica)

@@ -21,6 +21,18 @@ namespace ns3
 namespace echo
 {
 
+/**
+ * What an instance asks of a bundle: all ports from a device up to the next tier together, or from
+ * a tier down to a device. What exceeds it is oversubscribed however traffic spreads over the
+ * ports.
+ */
+struct BundleUse
+{
+    uint64_t key{0};   //!< up: twice the device's number, down: that plus one
+    double demand{0};  //!< as Footprint::demand, of all ports' rate
+    double seconds{0}; //!< that its bytes take on all ports together
+};
+
 /** The directed links that one instance loads. */
 struct Footprint
 {
@@ -33,15 +45,28 @@ struct Footprint
      * bytes take of the time that the instance's busiest link needs.
      */
     std::vector<std::pair<PortId, double>> demand;
-    /**
-     * The same for bundles: all ports from a device up to the next tier together, or from a tier
-     * down to a device. What it exceeds is oversubscribed however traffic spreads over the ports.
-     * A bundle up is twice its device's number, a bundle down that plus one; sorted.
-     */
-    std::vector<std::pair<uint64_t, double>> bundles;
+    /// The same for bundles, sorted by key.
+    std::vector<BundleUse> bundles;
 };
 
 using FootprintPtr = std::shared_ptr<const Footprint>;
+
+/** What a communication asks of a link, or of a bundle of links, and of whom there are many. */
+struct LinkShare
+{
+    uint64_t link{0}; //!< a port's number; bundles follow ports
+    double demand{
+        0}; //!< part of the time that its bytes take there, if it transfers as fast as alone
+    double weight{0}; //!< part of the link's rate at which its bytes come, while they come
+};
+
+/** How a communication that is alone uses links. */
+struct UseAlone
+{
+    double seconds{0};  //!< while it does
+    double busyPart{1}; //!< inside one host: part of these in which its busiest link transfers
+    double wirePart{1}; //!< bytes on links between hosts for a byte of payload
+};
 
 /** @throws UnsupportedError if a connection has no path */
 Footprint MakeFootprint(const CollectivePlan& plan,
@@ -101,6 +126,17 @@ class FootprintCache
     const std::vector<FootprintPtr>& Get(LinkUse& use);
     /** @return the largest link utilisation of a plan that took @p duration */
     static double GetPeakUtilization(const LinkUse& use, const CollectivePlan& plan, Time duration);
+    /**
+     * @param fabricKnown the time alone holds for the fabric as it is: single links count, and none
+     *        is asked for more than it has; else it holds for a fabric that carries what NICs send:
+     *        bundles count, and one may be short for the plan alone, as who measured did not care
+     *        which of many equal links a message takes
+     * @return what a plan asks of links, of the first replica
+     */
+    std::vector<LinkShare> GetShares(LinkUse& use,
+                                     const CollectivePlan& plan,
+                                     const UseAlone& alone,
+                                     bool fabricKnown);
     /** @return bytes that a replica puts on fabric links, summed over the links */
     double GetFabricBytes(LinkUse& use, const CollectivePlan& plan, uint32_t replica);
     /** Counts a plan's bytes on its links; cheap, as footprints are added up only in ReportLoad. */

@@ -96,6 +96,7 @@ void HybridBackend::DoDispose()
         backend->Dispose();
     }
     m_backends.clear();
+    m_estimates = nullptr;
     m_watch.Clear();
     m_policy = nullptr;
     m_router = nullptr;
@@ -106,6 +107,12 @@ void HybridBackend::DoDispose()
 void HybridBackend::DoPrepare()
 {
     m_watch.SetRouter(m_router);
+    const auto estimates = m_backends.find(Fidelity::ANALYTICAL);
+    if (m_policy->LooksAround() && estimates != m_backends.end())
+    {
+        m_estimates = DynamicCast<AnalyticalBackend>(estimates->second);
+        m_estimates->UseWatch(m_watch);
+    }
     m_watch.SetListener([this](const CollectiveInstance& instance, uint32_t replica) {
         m_contended.insert(KeyOf(instance, replica));
         m_contendedBytes += m_watch.GetFabricBytes(instance, replica);
@@ -145,10 +152,14 @@ void HybridBackend::DoStart(const InstancePtr& instance)
     {
         backend->second->Start(instance);
         m_watch.AddLoad(*instance);
-        end = Simulator::Now() + instance->record.estimate;
+        end = instance->end;
     }
     else
     {
+        if (m_estimates)
+        {
+            m_estimates->BeginElsewhere(instance);
+        }
         StartBeside(backend->second, instance);
     }
     if (isFolded)
@@ -208,7 +219,10 @@ void HybridBackend::DoMemberDone(const InstancePtr& instance)
     const bool last = instance->done == instance->members.size();
     if (last)
     {
-        m_policy->Observe(*instance, Simulator::Now() - instance->start);
+        const bool isElsewhere = m_estimates && instance->record.fidelity != Fidelity::ANALYTICAL;
+        m_policy->Observe(*instance,
+                          isElsewhere ? m_estimates->EndElsewhere(*instance)
+                                      : Simulator::Now() - instance->start);
         m_watch.SetUtilization(*instance, Simulator::Now() - instance->start);
     }
     // An estimate ends for all members at once: the first that goes on must not meet it again.

@@ -2,6 +2,7 @@
 #ifndef ECHO_HYBRID_BACKEND_H
 #define ECHO_HYBRID_BACKEND_H
 
+#include "echo-analytical-backend.h"
 #include "echo-collective-backend.h"
 #include "echo-contention-watch.h"
 #include "echo-fidelity-policy.h"
@@ -66,7 +67,8 @@ class HybridBackend : public CollectiveBackend
     Time GetTimeOutsideNetwork(const CollectiveInstance& instance);
     void MarkUncoupled(const std::vector<InstancePtr>& contended);
 
-    Ptr<FidelityPolicy> m_policy;                          //!< decides
+    Ptr<AnalyticalBackend> m_estimates; //!< if they share links: null where the policy parts them
+    Ptr<FidelityPolicy> m_policy;       //!< decides
     std::map<Fidelity, Ptr<CollectiveBackend>> m_backends; //!< serve
     Ptr<Router> m_router;                                  //!< for footprints
     Ptr<CostModel> m_calibrated;                           //!< null: estimates are the network's

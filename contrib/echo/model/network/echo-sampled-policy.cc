@@ -65,6 +65,7 @@ SampledPolicy::Key SampledPolicy::KeyOf(const CollectiveInstance& instance)
         sharing.emplace_back(other->plan.spec.kind, other->plan.spec.bytes);
     }
     std::sort(sharing.begin(), sharing.end());
+    sharing.erase(std::unique(sharing.begin(), sharing.end()), sharing.end());
     return {plan.spec.kind,
             plan.choice.algorithm,
             plan.choice.protocol,
@@ -81,19 +82,24 @@ Fidelity SampledPolicy::Choose(const CollectiveInstance& instance)
     {
         return Fidelity::ANALYTICAL;
     }
-    const bool meetsSample =
-        std::any_of(instance.sharing.begin(), instance.sharing.end(), [this](const auto& other) {
-            return m_sampled.count(other->id) > 0;
-        });
+    bool meetsSample = false;
+    bool meetsEstimate = false;
+    for (const auto& other : instance.sharing)
+    {
+        const auto sampled = m_sampled.find(other->id);
+        meetsEstimate = meetsEstimate || sampled == m_sampled.end();
+        meetsSample = meetsSample || (sampled != m_sampled.end() && sampled->second.isWanted);
+    }
     const Key key = KeyOf(instance);
     Samples& samples = m_samples[key];
-    if (samples.begun >= m_wanted && samples.done > 0 && !meetsSample)
+    const bool isWanted = samples.begun < m_wanted && !meetsEstimate;
+    if (!isWanted && !meetsSample)
     {
         ++m_corrected;
         return Fidelity::ANALYTICAL;
     }
     ++samples.begun;
-    m_sampled[instance.id] = key;
+    m_sampled[instance.id] = {key, isWanted};
     return ParseFidelity(m_fidelity);
 }
 
@@ -105,7 +111,7 @@ void SampledPolicy::Observe(const CollectiveInstance& instance, Time duration)
         return;
     }
     NS_ABORT_MSG_IF(!m_model, "SampledPolicy needs SetCostModel before its first sample ends");
-    Samples& samples = m_samples[it->second];
+    Samples& samples = m_samples[it->second.key];
     m_sampled.erase(it);
     const auto estimate =
         static_cast<double>(m_model->Estimate(instance.plan).GetTotal().GetPicoSeconds());

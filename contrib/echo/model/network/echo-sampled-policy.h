@@ -19,12 +19,17 @@ namespace echo
 
 /**
  * The first instances of each distinct communication run in the sampled fidelity; the mean ratio of
- * their times to the estimate corrects later ones, which run analytically.
+ * their times to the estimate corrects later ones, which run analytically and share links with one
+ * another (LinkSharing). What a sample lost to others that were sampled beside it, now and then or
+ * all the time, is taken out of its time first: the ratio says how good the estimate is, not whom
+ * it met.
  *
  * Distinct are (kind, algorithm, protocol, channels, bytes; ranks, hosts, ranks of a host, NICs,
- * bytes on fabric links; kinds and bytes of what shares its links when it starts). Communications
- * that share links at the same time are not split: what meets one that is being sampled is sampled
- * too. Inside a host everything is analytical.
+ * bytes on fabric links; kinds and bytes of what shares its links when it starts, each once). What
+ * meets one that is being sampled is sampled too, so that they see each other, but not what meets
+ * the latter; and no sample is begun for its own sake on a link with an estimate. Where they meet
+ * all the same, estimates have what samples leave of a link. Inside a host everything is
+ * analytical.
  */
 class SampledPolicy : public FidelityPolicy
 {
@@ -60,14 +65,21 @@ class SampledPolicy : public FidelityPolicy
         double most{0};
     };
 
+    /** A communication that is being sampled. */
+    struct Sample
+    {
+        Key key;
+        bool isWanted; //!< not only because it met one that is
+    };
+
     static Key KeyOf(const CollectiveInstance& instance);
 
     Ptr<CostModel> m_model;
-    uint32_t m_wanted{2};                  //!< attribute Samples
-    std::string m_fidelity;                //!< attribute Fidelity
-    std::map<Key, Samples> m_samples;      //!< by distinct communication
-    std::map<CollectiveId, Key> m_sampled; //!< running
-    uint64_t m_corrected{0};               //!< instances that ran analytically
+    uint32_t m_wanted{2};                     //!< attribute Samples
+    std::string m_fidelity;                   //!< attribute Fidelity
+    std::map<Key, Samples> m_samples;         //!< by distinct communication
+    std::map<CollectiveId, Sample> m_sampled; //!< running
+    uint64_t m_corrected{0};                  //!< instances that ran analytically
 };
 
 } // namespace echo

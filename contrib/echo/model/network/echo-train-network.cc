@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-train-network.h"
+
+#include "ns3/assert.h"
+#include "ns3/echo-time-limit.h"
+#include "ns3/echo-units.h"
+#include "ns3/simulator.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ns3
+{
+namespace echo
+{
+
+NS_OBJECT_ENSURE_REGISTERED(TrainNetwork);
+
+namespace
+{
+
+/** Before whatever may matter, ps. */
+constexpr int64_t PAST = 1000000000000;
+
+int64_t NowPs()
+{
+    return Simulator::Now().GetPicoSeconds();
+}
+
+} // namespace
+
+TypeId TrainNetwork::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::echo::TrainNetwork")
+            .SetParent<NetworkModel>()
+            .SetGroupName("Echo")
+            .AddConstructor<TrainNetwork>()
+            .AddAttribute("Mtu",
+                          "Payload of a full packet, bytes",
+                          UintegerValue(4096),
+                          MakeUintegerAccessor(&TrainNetwork::m_mtu),
+                          MakeUintegerChecker<uint64_t>(64, 65536))
+            .AddAttribute("HeaderBytes",
+                          "What each packet has on the wire beside payload: Ethernet 14 + 4 + "
+                          "preamble 8 + gap 12, IP 20, UDP 8, BTH 12, ICRC 4",
+                          UintegerValue(82),
+                          MakeUintegerAccessor(&TrainNetwork::m_headerBytes),
+                          MakeUintegerChecker<uint64_t>(0, 4096))
+            .AddAttribute("FirstHeaderBytes",
+                          "What the first packet of a message has beside that: RETH 16",
+                          UintegerValue(16),
+                          MakeUintegerAccessor(&TrainNetwork::m_firstHeaderBytes),
+                          MakeUintegerChecker<uint64_t>(0, 4096))
+            .AddAttribute("TrainPackets",
+                          "Packets of a full train; 1: every packet by itself",
+                          UintegerValue(32),
+                          MakeUintegerAccessor(&TrainNetwork::m_trainPackets),
+                          MakeUintegerChecker<uint32_t>(1, 65536));
+    return tid;
+}
+
+void TrainNetwork::Prepare(Ptr<Router> router, RecordSink* sink)
+{
+    m_sink = sink;
+    m_paths.Prepare(router);
+    m_ports.resize(m_paths.GetLinks().size());
+    m_sources.resize(m_ports.size());
+}
+
+void TrainNetwork::DoDispose()
+{
+    m_transfers.clear();
+    NetworkModel::DoDispose();
+}
+
+Fidelity TrainNetwork::GetFidelity() const
+{
+    return Fidelity::FLOW;
+}
+
+uint64_t TrainNetwork::GetPacketCount(uint64_t payload) const
+{
+    return (payload + m_mtu - 1) / m_mtu;
+}
+
+TrainNetwork::Port& TrainNetwork::GetPort(PortId number)
+{
+    Port& port = m_ports[number.Get()];
+    if (port.fullPacket == 0)
+    {
+        const Topology& topology = m_paths.GetTopology();
+        port.rate = topology.RateOf(number);
+        port.delay = topology.DelayOf(number).GetPicoSeconds();
+        const uint64_t packet = m_mtu + m_headerBytes;
+        port.fullPacket = TxTime(packet, port.rate).GetPicoSeconds();
+        port.fullTrain = TxTime(packet * m_trainPackets, port.rate).GetPicoSeconds();
+        port.firstHeader = TxTime(m_firstHeaderBytes, port.rate).GetPicoSeconds();
+    }
+    return port;
+}
+
+int64_t TrainNetwork::GetTransmission(const Port& port, uint64_t payload) const
+{
+    if (payload == m_mtu * m_trainPackets)
+    {
+        return port.fullTrain;
+    }
+    if (payload == m_mtu)
+    {
+        return port.fullPacket;
+    }
+    return TxTime(payload + m_headerBytes * GetPacketCount(payload), port.rate).GetPicoSeconds();
+}
+
+void TrainNetwork::Send(const Message& message, DeliveredCallback delivered)
+{
+    NS_ASSERT_MSG(message.bytes > 0, "a message needs bytes");
+    const uint32_t number = m_paths.FindOrAdd(message.source, message.destination, message.label);
+    if (number >= m_streams.size())
+    {
+        m_streams.resize(number + 1);
+        m_left.resize(m_left.size() + m_paths.Get(number).hops, -PAST);
+    }
+    uint32_t added = m_freeTransfer;
+    if (added == NONE)
+    {
+        added = static_cast<uint32_t>(m_transfers.size());
+        m_transfers.emplace_back();
+    }
+    else
+    {
+        m_freeTransfer = m_transfers[added].next;
+    }
+    Transfer& transfer = m_transfers[added];
+    transfer.delivered = std::move(delivered);
+    transfer.next = NONE;
+    FlowRecord& record = transfer.record;
+    record.id = m_nextId++;
+    record.collective = message.collective;
+    record.source = message.source;
+    record.destination = message.destination;
+    record.label = message.label;
+    record.bytes = message.bytes;
+    record.packets = 0;
+    record.start = Simulator::Now();
+    record.hops = m_paths.Get(number).hops;
+    ++m_live;
+    Stream& stream = m_streams[number];
+    if (stream.head != NONE)
+    {
+        m_transfers[stream.tail].next = added;
+        stream.tail = added;
+        return;
+    }
+    stream.head = stream.tail = added;
+    stream.sent = 0;
+    const PortId port = m_paths.GetPath(number)[0];
+    Source& source = m_sources[port.Get()];
+    source.streams.push_back(number);
+    if (!source.sends)
+    {
+        source.sends = true;
+        SendNext(port);
+    }
+}
+
+uint32_t TrainNetwork::NewTrain()
+{
+    if (m_freeTrains.empty())
+    {
+        m_trains.emplace_back();
+        return static_cast<uint32_t>(m_trains.size() - 1);
+    }
+    const uint32_t number = m_freeTrains.back();
+    m_freeTrains.pop_back();
+    return number;
+}
+
+void TrainNetwork::SendNext(PortId port)
+{
+    Source& source = m_sources[port.Get()];
+    if (source.streams.empty())
+    {
+        source.sends = false;
+        return;
+    }
+    const uint32_t number = source.streams.front();
+    source.streams.pop_front();
+    Stream& stream = m_streams[number];
+    const uint32_t transfer = stream.head;
+    const uint64_t left = m_transfers[transfer].record.bytes - stream.sent;
+    const uint32_t added = NewTrain();
+    Train& train = m_trains[added];
+    train.stream = number;
+    train.transfer = transfer;
+    train.hop = 0;
+    train.payload = std::min(left, m_mtu * m_trainPackets);
+    train.isFirst = stream.sent == 0;
+    train.isLast = train.payload == left;
+    train.end = train.endBefore = NowPs() - PAST; // all there
+    stream.sent += train.payload;
+    if (train.isLast)
+    {
+        stream.head = m_transfers[transfer].next;
+        stream.sent = 0;
+    }
+    if (stream.head != NONE)
+    {
+        source.streams.push_back(number);
+    }
+    Forward(added);
+    const int64_t free = GetPort(port).free;
+    Simulator::Schedule(PicoSeconds(free - NowPs()), &TrainNetwork::SendNext, this, port);
+}
+
+int64_t TrainNetwork::GetBacklog(Port& port, int64_t now)
+{
+    double coming = 0;
+    auto& all = port.coming;
+    for (size_t i = 0; i < all.size();)
+    {
+        if (all[i].end <= now)
+        {
+            all[i] = all.back();
+            all.pop_back();
+            continue;
+        }
+        coming += static_cast<double>(all[i].transmission) * static_cast<double>(all[i].end - now) /
+                  static_cast<double>(all[i].end - all[i].begin);
+        ++i;
+    }
+    return std::max<int64_t>(port.free - now - static_cast<int64_t>(coming), 0);
+}
+
+void TrainNetwork::Forward(uint32_t number)
+{
+    Train& train = m_trains[number];
+    const FlowStream& path = m_paths.Get(train.stream);
+    Port& port = GetPort(m_paths.GetPath(train.stream)[train.hop]);
+    const int64_t now = NowPs();
+    const uint64_t packets = GetPacketCount(train.payload);
+    const uint64_t lastPayload = train.payload - (packets - 1) * m_mtu;
+    const int64_t first = train.isFirst ? port.firstHeader : 0;
+    const int64_t transmission = GetTransmission(port, train.payload) + first;
+    const int64_t firstPacket = GetTransmission(port, packets > 1 ? m_mtu : train.payload) + first;
+    const int64_t lastPacket = packets > 1 ? GetTransmission(port, lastPayload) : transmission;
+    const int64_t backlog = GetBacklog(port, now);
+    port.longestQueue = std::max(port.longestQueue, backlog);
+    port.free = std::max(port.free, now) + transmission;
+    port.busy += transmission;
+    port.payload += train.payload;
+    port.wire += train.payload + m_headerBytes * packets + (train.isFirst ? m_firstHeaderBytes : 0);
+    if (train.end > now)
+    {
+        port.coming.push_back({now, train.end, transmission - firstPacket});
+    }
+    // The last packet but one: of the train, else of the one before it in the stream.
+    int64_t& left = m_left[path.firstHop + train.hop];
+    const int64_t before =
+        packets > 1 ? std::max(train.endBefore + port.fullPacket, port.free - lastPacket) : left;
+    left = std::max(port.free, std::max(train.end, before) + lastPacket);
+    train.end = left + port.delay;
+    train.endBefore = before + port.delay;
+    if (++train.hop < path.hops)
+    {
+        WithinClock(PicoSeconds(train.end));
+        Simulator::Schedule(
+            PicoSeconds(backlog + firstPacket + port.delay), &TrainNetwork::Forward, this, number);
+        return;
+    }
+    if (train.isLast)
+    {
+        Simulator::Schedule(
+            PicoSeconds(train.end - now), &TrainNetwork::Deliver, this, train.transfer);
+    }
+    m_freeTrains.push_back(number);
+}
+
+void TrainNetwork::Deliver(uint32_t number)
+{
+    Transfer& transfer = m_transfers[number];
+    if (m_sink)
+    {
+        transfer.record.end = Simulator::Now();
+        m_sink->OnFlow(transfer.record);
+    }
+    const DeliveredCallback delivered = std::move(transfer.delivered);
+    transfer.delivered = nullptr;
+    transfer.next = m_freeTransfer;
+    m_freeTransfer = number;
+    --m_live;
+    delivered();
+}
+
+void TrainNetwork::ReportLinks(RecordSink& sink, Time) const
+{
+    const Topology& topology = m_paths.GetTopology();
+    for (uint32_t number = 0; number < m_ports.size(); ++number)
+    {
+        const Port& port = m_ports[number];
+        if (port.payload == 0)
+        {
+            continue;
+        }
+        LinkRecord record = topology.DescribeLink(PortId(number));
+        record.payloadBytes = port.payload;
+        record.wireBytes = port.wire;
+        record.busy = PicoSeconds(port.busy);
+        record.lastBusy = PicoSeconds(port.free);
+        record.maxQueueBytes = static_cast<uint64_t>(static_cast<double>(port.longestQueue) *
+                                                     1e-12 * BytesPerSecond(port.rate));
+        sink.OnLink(record);
+    }
+}
+
+NetworkTotals TrainNetwork::GetTotals() const
+{
+    NetworkTotals totals;
+    totals.liveFlows = m_live;
+    return totals;
+}
+
+} // namespace echo
+} // namespace ns3

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ECHO_TRAIN_NETWORK_H
+#define ECHO_TRAIN_NETWORK_H
+
+#include "echo-flow-streams.h"
+#include "echo-network-model.h"
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+namespace ns3
+{
+namespace echo
+{
+
+/**
+ * Messages as trains of packets: what packets without congestion control do, many at once.
+ *
+ * Messages of one (source, destination, label) follow one another on one path, streams of a source
+ * take turns train by train. A link serves trains in the order in which their first packets come
+ * (FIFO), one after the other at its rate, headers included. A train is not stored: its first
+ * packet is forwarded when it has arrived whole and the link is free, and a train does not end
+ * before its last packet came and was forwarded. So a message alone takes exactly what packets
+ * take, and in a queue the order of arrival is kept, which fair shares of a fluid forget: it
+ * decides how communications that share a link drift apart. Events are those of packets divided by
+ * the packets of a train.
+ *
+ * Left out: buffers are endless (no PFC, so nothing is held up behind what waits for another
+ * link), no congestion control, no loss, no failures, no classes.
+ */
+class TrainNetwork : public NetworkModel
+{
+  public:
+    static TypeId GetTypeId();
+
+    void Prepare(Ptr<Router> router, RecordSink* sink) override;
+    void Send(const Message& message, DeliveredCallback delivered) override;
+    Fidelity GetFidelity() const override;
+    void ReportLinks(RecordSink& sink, Time duration) const override;
+    NetworkTotals GetTotals() const override;
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    /** A message until it is delivered. */
+    struct Transfer
+    {
+        FlowRecord record;
+        DeliveredCallback delivered;
+        uint32_t next{0}; //!< in its stream, or free
+    };
+
+    /** Messages of one (source, destination, label) that have not left the source; a path. */
+    struct Stream
+    {
+        uint32_t head{NONE};
+        uint32_t tail{NONE};
+        uint64_t sent{0}; //!< payload of the head that has left
+    };
+
+    /** A train on its way. */
+    struct Train
+    {
+        uint32_t stream{0};
+        uint32_t transfer{0};
+        uint32_t hop{0};
+        uint64_t payload{0};
+        bool isFirst{false};  //!< of its message
+        bool isLast{false};   //!< of its message
+        int64_t end{0};       //!< ps: its last byte is at the device that it comes to
+        int64_t endBefore{0}; //!< ps: the last byte of its last packet but one is
+    };
+
+    /** A train that has not come in whole. */
+    struct Coming
+    {
+        int64_t begin;        //!< ps: when its first packet was there
+        int64_t end;          //!< ps: when its last byte will be
+        int64_t transmission; //!< ps that what follows the first packet takes
+    };
+
+    /** One direction of one link. */
+    struct Port
+    {
+        int64_t free{0}; //!< ps: all work that was announced will be done
+        std::vector<Coming> coming;
+        int64_t fullPacket{0};   //!< ps that one takes; 0: not used yet
+        int64_t fullTrain{0};    //!< ps that one takes
+        int64_t firstHeader{0};  //!< ps that a message's first packet takes more
+        int64_t delay{0};        //!< ps
+        int64_t busy{0};         //!< ps
+        int64_t longestQueue{0}; //!< ps that a train waited
+        uint64_t payload{0};
+        uint64_t wire{0}; //!< bytes, headers included
+        DataRate rate;
+    };
+
+    /** A port that streams begin at. */
+    struct Source
+    {
+        std::deque<uint32_t> streams; //!< with something to send, the next one first
+        bool sends{false};
+    };
+
+    static constexpr uint32_t NONE = 0xffffffff;
+
+    uint64_t GetPacketCount(uint64_t payload) const;
+    Port& GetPort(PortId number);
+    /** @return ps that a train takes on a port */
+    int64_t GetTransmission(const Port& port, uint64_t payload) const;
+    /** The port is free for the next train of the streams that begin at it. */
+    void SendNext(PortId port);
+    /** @return ps that the first packet of a train waits for what came before it */
+    static int64_t GetBacklog(Port& port, int64_t now);
+    /** The first packet of a train is at the next port of its path. */
+    void Forward(uint32_t train);
+    void Deliver(uint32_t transfer);
+    uint32_t NewTrain();
+
+    uint64_t m_mtu{4096};            //!< attribute Mtu
+    uint64_t m_headerBytes{82};      //!< attribute HeaderBytes
+    uint64_t m_firstHeaderBytes{16}; //!< attribute FirstHeaderBytes
+    uint32_t m_trainPackets{32};     //!< attribute TrainPackets
+    RecordSink* m_sink{nullptr};
+    FlowStreams m_paths; //!< of streams, by number; paths only
+    std::vector<Stream> m_streams;
+    std::vector<Port> m_ports;
+    std::vector<int64_t> m_left; //!< by hop of all paths: when the stream's last train has left it
+    std::vector<Source> m_sources;     //!< by port
+    std::vector<Transfer> m_transfers; //!< live ones and free ones
+    std::vector<Train> m_trains;       //!< live ones and free ones
+    std::vector<uint32_t> m_freeTrains;
+    uint32_t m_freeTransfer{NONE};
+    uint64_t m_nextId{0};
+    uint64_t m_live{0}; //!< messages not delivered
+};
+
+} // namespace echo
+} // namespace ns3
+
+#endif /* ECHO_TRAIN_NETWORK_H */
