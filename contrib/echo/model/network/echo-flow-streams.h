@@ -49,6 +49,11 @@ struct FlowPath
     {
         return last;
     }
+
+    PortId operator[](uint32_t hop) const
+    {
+        return first[hop];
+    }
 };
 
 /** One direction of one link, and who uses it. */
@@ -119,6 +124,12 @@ class FlowStreams
     uint32_t CountHops(uint32_t stream) const
     {
         return m_paths[stream].count;
+    }
+
+    /** @return the place of its first hop among the hops of all paths */
+    uint32_t GetFirstHop(uint32_t stream) const
+    {
+        return m_paths[stream].first;
     }
 
     FlowLink& GetLink(PortId port)

@@ -121,7 +121,7 @@ void TrainNetwork::Send(const Message& message, DeliveredCallback delivered)
     if (number >= m_streams.size())
     {
         m_streams.resize(number + 1);
-        m_left.resize(m_left.size() + m_paths.Get(number).hops, -PAST);
+        m_left.resize(m_left.size() + m_paths.CountHops(number), -PAST);
     }
     uint32_t added = m_freeTransfer;
     if (added == NONE)
@@ -145,7 +145,7 @@ void TrainNetwork::Send(const Message& message, DeliveredCallback delivered)
     record.bytes = message.bytes;
     record.packets = 0;
     record.start = Simulator::Now();
-    record.hops = m_paths.Get(number).hops;
+    record.hops = m_paths.CountHops(number);
     ++m_live;
     Stream& stream = m_streams[number];
     if (stream.head != NONE)
@@ -237,7 +237,6 @@ int64_t TrainNetwork::GetBacklog(Port& port, int64_t now)
 void TrainNetwork::Forward(uint32_t number)
 {
     Train& train = m_trains[number];
-    const FlowStream& path = m_paths.Get(train.stream);
     Port& port = GetPort(m_paths.GetPath(train.stream)[train.hop]);
     const int64_t now = NowPs();
     const uint64_t packets = GetPacketCount(train.payload);
@@ -257,13 +256,13 @@ void TrainNetwork::Forward(uint32_t number)
         port.coming.push_back({now, train.end, transmission - firstPacket});
     }
     // The last packet but one: of the train, else of the one before it in the stream.
-    int64_t& left = m_left[path.firstHop + train.hop];
+    int64_t& left = m_left[m_paths.GetFirstHop(train.stream) + train.hop];
     const int64_t before =
         packets > 1 ? std::max(train.endBefore + port.fullPacket, port.free - lastPacket) : left;
     left = std::max(port.free, std::max(train.end, before) + lastPacket);
     train.end = left + port.delay;
     train.endBefore = before + port.delay;
-    if (++train.hop < path.hops)
+    if (++train.hop < m_paths.CountHops(train.stream))
     {
         WithinClock(PicoSeconds(train.end));
         Simulator::Schedule(
