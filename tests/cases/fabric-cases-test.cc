@@ -6,6 +6,7 @@
 
 #include "ns3/config.h"
 #include "ns3/uinteger.h"
+#include "ns3/echo-report-tables.h"
 
 #include <malloc.h>
 
@@ -119,6 +120,46 @@ TEST(Case22, CongestionSettingsTakeEffect)
     ASSERT_EQ(lossy.error, "");
     EXPECT_GT(lossy.run.drops, 0u);
     EXPECT_EQ(lossy.run.pauses, 0u);
+
+    // Every counter that is zero comes with its reason, and no other does.
+    const auto& none = runs["none"].run.zeroCounters;
+    EXPECT_EQ(none.count("pauses"), 0u);
+    EXPECT_THAT(none.at("drops"), HasSubstr("PFC keeps buffers from overflowing"));
+    EXPECT_THAT(none.at("ecn_marks"), HasSubstr("congestion control 'none' takes no heed"));
+    EXPECT_THAT(none.at("cnps"), HasSubstr("congestion control 'none' takes no CNPs"));
+    const RunRecord& dcqcn = runs["dcqcn"].run;
+    EXPECT_GT(dcqcn.cnps, 0u);
+    EXPECT_EQ(dcqcn.zeroCounters.count("cnps") + dcqcn.zeroCounters.count("ecn_marks"), 0u);
+    EXPECT_THAT(dcqcn.zeroCounters.at("pauses"), HasSubstr("no port came to its share"));
+    EXPECT_EQ(lossy.run.zeroCounters.count("drops"), 0u);
+    EXPECT_EQ(lossy.run.zeroCounters.at("pauses"), "PFC is off");
+    const CapturedRun flow = RunText("echo: 1\nfidelity: flow\n" + CaseCluster(4) +
+                                     "workload: {collectives: [{op: all-reduce, bytes: 1MiB}]}\n");
+    EXPECT_EQ(flow.run.zeroCounters.at("drops"), "no packet was simulated");
+}
+
+TEST(Bounds, NoLinkIsUsedMoreThanItsRateAllowsWhateverIsUnderWayAtTheEnd)
+{
+    // The job ends while background flows keep every link of the hosts busy: a packet is under way
+    // on most of them, which counts by the time at which it has left.
+    for (const std::string fidelity : {"packet", "flow"})
+    {
+        for (const std::string bytes : {"200KB", "300KB", "1MB"})
+        {
+            const CapturedRun run =
+                RunText("echo: 1\nfidelity: " + fidelity + "\n" + CaseCluster(4) +
+                        "background: [{pattern: permutation, bytes: 4MB}]\n" +
+                        "workload: {collectives: [{op: all-to-all, bytes: " + bytes + "}]}\n");
+            ASSERT_EQ(run.error, "");
+            double largest = 0;
+            for (const LinkRecord& link : run.links)
+            {
+                largest = std::max(largest, MeanUtilization(link, run.run.stepTime));
+            }
+            EXPECT_LE(largest, 1) << fidelity << ' ' << bytes;
+            EXPECT_GT(largest, fidelity == "packet" ? 0.9 : 0.6) << fidelity << ' ' << bytes;
+        }
+    }
 }
 
 /** Notes the memory in use when collectives end. */

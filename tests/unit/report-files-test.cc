@@ -312,6 +312,8 @@ TEST_F(ReportFilesTest, SummaryHasTheKeysThatToolsRelyOn)
                             "drops",
                             "pauses",
                             "ecn_marks",
+                            "cnps",
+                            "zero_counters",
                             "extrapolated",
                             "by_fidelity",
                             "slowdown_us",

@@ -164,6 +164,63 @@ TEST_F(RoceFailureTest, ALinkThatReturnsIsUsedAgain)
     EXPECT_TRUE(used);
 }
 
+TEST_F(RoceFailureTest, FlowsOfANicWithTwoPortsMoveToTheOther)
+{
+    // Two hosts, each NIC on two leaves. Eight flows of 4 MB share 200 Gb/s: 1.28 ms. One link of
+    // the sender or of the receiver is cut, for good or for a time; what used it goes on by the
+    // other port once routing knows, and both are used again after a return.
+    for (const uint32_t cut : {0u, 1u})
+    {
+        for (const bool returns : {false, true})
+        {
+            for (const char* control : {"none", "dcqcn", "swift"})
+            {
+                TestFabric fabric;
+                fabric.AddHosts(2);
+                for (uint32_t l = 0; l < 2; ++l)
+                {
+                    const DeviceId leaf = fabric.AddSwitch(DeviceRole::LEAF, l);
+                    fabric.Join(fabric.nics[0], leaf, "100Gb/s", NanoSeconds(500));
+                    fabric.Join(fabric.nics[1], leaf, "100Gb/s", NanoSeconds(500));
+                }
+                fabric.topology->Seal();
+                LinkEvent down;
+                down.time = MicroSeconds(200);
+                down.kind = DOWN;
+                down.subject = "a link";
+                down.links = {LinkId(2 + cut)}; // after two links of GPUs: nic0 and nic1 to leaf 0
+                LinkEvent up = down;
+                up.time = MicroSeconds(900);
+                up.kind = UP;
+                TestNetwork network(fabric,
+                                    {{"RerouteDelay", "100us"}, {"CongestionControl", control}},
+                                    "ns3::MapScheduler",
+                                    returns ? TestNetwork::Events{down, up}
+                                            : TestNetwork::Events{down});
+                for (uint64_t label = 0; label < 8; ++label)
+                {
+                    network.Send(0, 1, 4000000, label);
+                }
+                const Time end = network.Run();
+                EXPECT_EQ(network.Flows().size(), 8u) << network.Get().DescribeTrouble();
+                EXPECT_EQ(network.Get().GetAlivePackets(), 0u);
+                // All over one port: 2.6 ms; half of it until the cut, and a timeout of 0.5 ms.
+                EXPECT_GT(end, MicroSeconds(1300));
+                EXPECT_LT(end, MicroSeconds(returns ? 2800 : 3300)) << control;
+                uint64_t first = 0;
+                uint64_t second = 0;
+                for (const LinkRecord& link : network.Links())
+                {
+                    first += link.from == "host0/nic0" && link.to == "leaf0" ? link.wireBytes : 0;
+                    second += link.from == "host0/nic0" && link.to == "leaf1" ? link.wireBytes : 0;
+                }
+                EXPECT_GT(first, 1000000u);
+                EXPECT_GT(second, returns ? 16000000u : 27000000u);
+            }
+        }
+    }
+}
+
 TEST_F(RoceFailureTest, APausedLinkThatFailsAndReturnsLosesNothingForGood)
 {
     // Incast with small buffers: pauses are in force when the leaf's uplinks fail and return.

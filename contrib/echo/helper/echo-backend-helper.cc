@@ -320,10 +320,12 @@ NetworkTotals EchoBackendHelper::GetTotals() const
         sum.drops += totals.drops;
         sum.pauses += totals.pauses;
         sum.ecnMarks += totals.ecnMarks;
+        sum.cnps += totals.cnps;
         sum.liveFlows += totals.liveFlows;
         if (!totals.congestionControl.empty())
         {
             sum.congestionControl = totals.congestionControl;
+            sum.zeroCounters = totals.zeroCounters;
         }
     }
     return sum;

@@ -39,6 +39,15 @@ void AddCounters(const NetworkTotals& network, RunRecord& run)
     run.drops = network.drops;
     run.pauses = network.pauses;
     run.ecnMarks = network.ecnMarks;
+    run.cnps = network.cnps;
+    run.zeroCounters = network.zeroCounters;
+    if (network.packets == 0)
+    {
+        for (const char* counter : {"drops", "pauses", "ecn_marks", "cnps"})
+        {
+            run.zeroCounters[counter] = "no packet was simulated";
+        }
+    }
 }
 
 /** Ends the simulation with the job: other traffic would go on. */

@@ -10,6 +10,7 @@
 #include "ns3/nstime.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -158,7 +159,9 @@ struct RunRecord
     uint64_t drops{0};
     uint64_t pauses{0};
     uint64_t ecnMarks{0};
-    uint64_t wireBytes{0};      //!< over all inter-host links
+    uint64_t cnps{0}; //!< congestion notification packets that reached their senders
+    std::map<std::string, std::string> zeroCounters; //!< why drops, pauses ... are zero, if so
+    uint64_t wireBytes{0};                           //!< over all inter-host links
     uint32_t simulatedRanks{0}; //!< fewer than ranks where equal ranks were folded; 0: all
 
     double wallSeconds{0};

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 
 namespace ns3
@@ -34,8 +35,11 @@ struct NetworkTotals
     uint64_t drops{0};
     uint64_t pauses{0};
     uint64_t ecnMarks{0};
+    uint64_t cnps{0};              //!< that reached their senders
     uint64_t liveFlows{0};         //!< not delivered yet
     std::string congestionControl; //!< "none", "dcqcn"; empty if the model has none
+    /** Why a counter is zero, by its name in summary.json; empty if the model has no packets. */
+    std::map<std::string, std::string> zeroCounters;
 };
 
 /**

@@ -111,7 +111,8 @@ const ReportColumns<LinkRow> LINK_COLUMNS{
      [](const LinkRow& r) { return std::to_string(r.link.packets); }},
     {"utilisation",
      "0..1",
-     "wire bytes over what the rate could carry in the step time",
+     "wire bytes over what the rate could carry in the step time, or by the end of its last "
+     "transmission if that is later (acknowledgements, background traffic)",
      [](const LinkRow& r) { return FormatShare(MeanUtilization(r.link, r.stepTime)); }},
     {"peak_utilisation",
      "0..1",
@@ -152,7 +153,8 @@ const ReportColumns<LinkRow> LINK_COLUMNS{
 double MeanUtilization(const LinkRecord& link, Time stepTime)
 {
     const double capacity = GigabytesPerSecond(link.rate);
-    return capacity > 0 ? RateGBps(static_cast<double>(link.wireBytes), stepTime) / capacity : 0;
+    const Time window = std::max(stepTime, link.lastBusy);
+    return capacity > 0 ? RateGBps(static_cast<double>(link.wireBytes), window) / capacity : 0;
 }
 
 bool IsFabricLink(const LinkRecord& link)

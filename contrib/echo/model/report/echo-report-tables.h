@@ -35,7 +35,10 @@ const ReportColumns<FlowRow>& GetFlowColumns();
 const ReportColumns<LinkRow>& GetLinkColumns();
 const ReportColumns<RankRecord>& GetRankColumns();
 
-/** @return share of the link's capacity that its bytes take over the step, 0 if that has no length
+/**
+ * @return share of the link's capacity that its bytes take over the step, 0 if that has no length.
+ * What the link transmits after the step (acknowledgements, other traffic) is among its bytes, so
+ * then the time to its last transmission counts: never above 1.
  */
 double MeanUtilization(const LinkRecord& link, Time stepTime);
 /** @return true if both ends are NICs or fabric switches: a link between hosts */

@@ -46,6 +46,16 @@ void WriteTexts(Json& json, const std::vector<std::string>& texts)
     json.EndArray();
 }
 
+void WriteZeroCounters(Json& json, const S& s)
+{
+    json.BeginObject();
+    for (const auto& [counter, reason] : s.run.zeroCounters)
+    {
+        json.Member(counter, reason);
+    }
+    json.EndObject();
+}
+
 void WriteVersions(Json& json, const S&)
 {
     json.BeginObject();
@@ -174,6 +184,14 @@ const std::vector<SummaryField> SUMMARY_FIELDS{
      "count",
      "packets marked: sum over links.csv",
      [](Json& j, const S& s) { j.Value(s.ecnMarks); }},
+    {"cnps",
+     "count",
+     "congestion notification packets that reached their senders",
+     [](Json& j, const S& s) { j.Value(s.run.cnps); }},
+    {"zero_counters",
+     "texts",
+     "of drops, pauses, ecn_marks and cnps those that are 0, and why",
+     WriteZeroCounters},
     {"congestion_control",
      "text",
      "scheme of the senders; empty if no packets were simulated",

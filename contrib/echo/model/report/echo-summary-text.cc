@@ -160,7 +160,8 @@ std::string FormatNetwork(const RunSummary& s)
     if (s.run.packets > 0)
     {
         text += ", " + Plural(s.run.packets, "packet") + ", " + Plural(s.drops, "drop") + ", " +
-                Plural(s.pauses, "pause") + ", " + Plural(s.ecnMarks, "ECN mark");
+                Plural(s.pauses, "pause") + ", " + Plural(s.ecnMarks, "ECN mark") + ", " +
+                Plural(s.run.cnps, "CNP");
     }
     if (!s.run.congestionControl.empty())
     {
@@ -171,7 +172,12 @@ std::string FormatNetwork(const RunSummary& s)
         text += s.run.profile == "derived" ? "; estimates derived from link rates and delays"
                                            : "; estimates: profile " + s.run.profile;
     }
-    return text + "\n";
+    text += "\n";
+    for (const auto& [counter, reason] : s.run.zeroCounters)
+    {
+        text += s.run.packets > 0 ? "  " + counter + " 0: " + reason + "\n" : "";
+    }
+    return text;
 }
 
 std::string FormatWarnings(const RunSummary& s)

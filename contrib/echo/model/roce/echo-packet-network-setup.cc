@@ -2,10 +2,12 @@
 // What a packet network makes before packets flow: settings, forwarding, queue pairs.
 #include "echo-load-balancer.h"
 #include "echo-packet-network.h"
+#include "echo-roce-nic.h"
 
 #include "ns3/echo-error.h"
 #include "ns3/echo-policy.h"
 #include "ns3/object-factory.h"
+#include "ns3/simulator.h"
 
 #include <algorithm>
 
@@ -94,7 +96,25 @@ void PacketNetwork::PrepareForwarding()
     if (!m_linkEvents.empty())
     {
         m_failures = std::make_unique<RoceFailures>(
-            m_linkEvents, m_rerouteDelay, *m_fabric, m_router, [this] { CheckReachability(); });
+            m_linkEvents, m_rerouteDelay, *m_fabric, m_router, [this] {
+                MoveQueuePairs();
+                CheckReachability();
+            });
+    }
+}
+
+void PacketNetwork::MoveQueuePairs()
+{
+    const int64_t now = Simulator::Now().GetPicoSeconds();
+    for (const auto& [key, pair] : m_queuePairs)
+    {
+        const auto& [source, destination, label] = key;
+        RocePort* forth = FindWay(source, destination, label).front();
+        RocePort* back = FindWay(destination, source, label).front();
+        if (forth != pair->GetForth()[0] || back != pair->GetBack()[0])
+        {
+            GetNic(*pair).Move(*pair, forth, back, now);
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Runs that cannot end well: what is out of reach, and deadlocks of pauses.
+// Runs that cannot end well: what is out of reach, and deadlocks of pauses. And what did not
+// happen.
 
 #include "echo-buffer-wait.h"
 #include "echo-packet-network.h"
@@ -81,6 +82,41 @@ std::string PacketNetwork::DescribeTrouble() const
                 DescribeBufferCycle(*m_fabric, cycle);
     }
     return text;
+}
+
+void PacketNetwork::ExplainZeros(NetworkTotals& totals) const
+{
+    const FabricPeaks peaks = m_fabric->GetPeaks();
+    const std::string held = FormatBytes(peaks.heldBytes) + " of " +
+                             FormatBytes(peaks.bufferBytes) + " of a switch's buffer";
+    const std::string control = "congestion control '" + m_control->GetName() + "' ";
+    if (totals.drops == 0)
+    {
+        const bool risky = m_parameters.randomLoss || m_parameters.failures;
+        totals.zeroCounters["drops"] =
+            !m_lossless ? "PFC is off, but no buffer was full: at most " + held + " were in use"
+            : risky     ? "PFC keeps buffers from overflowing, and no packet met a failure or loss"
+                        : "PFC keeps buffers from overflowing, and links lose nothing";
+    }
+    if (totals.pauses == 0)
+    {
+        totals.zeroCounters["pauses"] =
+            m_lossless ? "no port came to its share (XOFF): at most " + held + " were in use"
+                       : "PFC is off";
+    }
+    if (totals.ecnMarks == 0)
+    {
+        totals.zeroCounters["ecn_marks"] =
+            m_control->UsesNotices() ? "no queue was marked by its thresholds: at most " +
+                                           FormatBytes(peaks.queueBytes) + " waited at a port"
+                                     : control + "takes no heed of marks: switches make none";
+    }
+    if (totals.cnps == 0)
+    {
+        totals.zeroCounters["cnps"] = !m_control->UsesNotices() ? control + "takes no CNPs"
+                                      : totals.ecnMarks == 0    ? "no packet was marked"
+                                                                : "no CNP has come to its sender";
+    }
 }
 
 } // namespace echo

@@ -342,6 +342,7 @@ NetworkTotals PacketNetwork::GetTotals() const
     m_fabric->AddTotals(totals);
     totals.liveFlows = m_live;
     totals.congestionControl = m_control->GetName();
+    ExplainZeros(totals);
     return totals;
 }
 

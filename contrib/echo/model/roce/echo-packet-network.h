@@ -111,6 +111,8 @@ class PacketNetwork : public NetworkModel
     void RefuseEnds(const Message& message) const;
     /** A new queue pair's ports to leave by. */
     std::vector<RocePort*> FindWay(DeviceId source, DeviceId destination, uint64_t label) const;
+    /** Ways have changed: flows of NICs with several ports take the port of their new way. */
+    void MoveQueuePairs();
     /** @return whether there is a way to the receiver and back */
     bool CanArrive(const QueuePair& pair) const;
     /** Stops the simulation if messages can never arrive. */
@@ -118,6 +120,8 @@ class PacketNetwork : public NetworkModel
     /** Stops the simulation at a deadlock, where timers would keep it going for ever. */
     void WatchForDeadlock();
     void Stop(const std::string& trouble);
+    /** Says why counters are zero. */
+    void ExplainZeros(NetworkTotals& totals) const;
     void CreateControl();
     std::unique_ptr<QueuePair> MakeQueuePair(const QueuePair::Key& key);
     /** @return the NIC that a queue pair sends by */

@@ -47,6 +47,19 @@ class QueuePairRound
         return queuePair;
     }
 
+    /** Takes out a queue pair that may wait anywhere in the round. */
+    void Remove(QueuePair& queuePair)
+    {
+        for (uint32_t left = m_count; left > 0; --left)
+        {
+            QueuePair& next = Pop();
+            if (&next != &queuePair)
+            {
+                PushBack(next);
+            }
+        }
+    }
+
   private:
     QueuePair* m_first{nullptr}; //!< whose turn it is
     QueuePair* m_last{nullptr};  //!< meaningless while empty

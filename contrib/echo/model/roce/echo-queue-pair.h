@@ -245,6 +245,13 @@ class alignas(64) QueuePair
         return m_back.data();
     }
 
+    /** What is sent from now on leaves its sender, and what answers it its receiver, by these. */
+    void SetFirstPorts(RocePort* forth, RocePort* back)
+    {
+        m_forth.front() = forth;
+        m_back.front() = back;
+    }
+
     /** @return links of the way forth */
     uint32_t GetHops() const
     {

@@ -150,6 +150,25 @@ PortId RoceFabric::NumberOf(const RocePort& port) const
     return PortId();
 }
 
+FabricPeaks RoceFabric::GetPeaks() const
+{
+    FabricPeaks peaks;
+    for (const Ptr<RoceDevice>& device : m_devices)
+    {
+        const Ptr<RoceSwitch> owner = DynamicCast<RoceSwitch>(device);
+        if (owner && owner->GetBuffer().GetMaxHeld() >= peaks.heldBytes)
+        {
+            peaks.heldBytes = owner->GetBuffer().GetMaxHeld();
+            peaks.bufferBytes = owner->GetBuffer().GetCapacity();
+        }
+    }
+    for (const Ptr<RocePort>& port : m_ports)
+    {
+        peaks.queueBytes = std::max(peaks.queueBytes, port ? port->GetCounters().maxQueueBytes : 0);
+    }
+    return peaks;
+}
+
 void RoceFabric::ReportLinks(RecordSink& sink) const
 {
     const int64_t now = Simulator::Now().GetPicoSeconds();
@@ -182,6 +201,10 @@ void RoceFabric::ReportLinks(RecordSink& sink) const
 
 void RoceFabric::AddTotals(NetworkTotals& totals) const
 {
+    for (const RoceNic* nic : m_nics)
+    {
+        totals.cnps += nic->GetNotices();
+    }
     for (uint32_t i = 0; i < m_ports.size(); ++i)
     {
         if (!m_ports[i])

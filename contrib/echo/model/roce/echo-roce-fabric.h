@@ -19,6 +19,14 @@ namespace echo
 
 class RoceNic;
 
+/** The most that was held at a time. */
+struct FabricPeaks
+{
+    uint64_t heldBytes{0};   //!< in the packet memory of a switch
+    uint64_t bufferBytes{0}; //!< that memory's size
+    uint64_t queueBytes{0};  //!< at a port
+};
+
 /**
  * The topology's fabric in ns-3's terms: a node with a RoceNic or RoceSwitch for each NIC and
  * switch, a RocePort for each end of a fabric link, a RoceChannel for each such link.
@@ -62,6 +70,7 @@ class RoceFabric
     void ReportLinks(RecordSink& sink) const;
     /** Adds what the ports counted. */
     void AddTotals(NetworkTotals& totals) const;
+    FabricPeaks GetPeaks() const;
 
     const std::vector<RoceNic*>& GetNics() const
     {

@@ -33,6 +33,7 @@ void RoceNic::ReceiveNotice(QueuePair& queuePair, int64_t now)
 {
     RateState& state = queuePair.GetRate();
     const Setting before{state.rate, state.windowBytes};
+    ++m_notices;
     if (m_traced)
     {
         m_noticeTrace(ToTime(now), queuePair);
@@ -92,6 +93,13 @@ void RoceNic::SendReply(QueuePair& queuePair, RocePacketKind kind, RocePacket& c
 {
     RocePacket* reply = GetPool().Take();
     queuePair.MakeReply(*reply, kind);
+    RocePort& port = *queuePair.GetBack()[0];
+    if (GetParameters().failures && !port.IsUp())
+    {
+        port.CountDrop(*reply, now);
+        GetPool().Give(reply);
+        return;
+    }
     if (GetParameters().telemetry)
     {
         RocePacketPool::GetExtension(*reply) = RocePacketPool::GetExtension(cause);
@@ -100,7 +108,7 @@ void RoceNic::SendReply(QueuePair& queuePair, RocePacketKind kind, RocePacket& c
     {
         RocePacketPool::GetExtension(*reply).selective = cause.sequence;
     }
-    queuePair.GetBack()[0]->SendControl(reply, now);
+    port.SendControl(reply, now);
 }
 
 void RoceNic::ReceiveAcknowledgement(RocePacket* packet, int64_t now)

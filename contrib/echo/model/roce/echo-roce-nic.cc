@@ -97,6 +97,23 @@ void RoceNic::Resume(QueuePair& queuePair, int64_t now)
     }
 }
 
+void RoceNic::Move(QueuePair& queuePair, RocePort* forth, RocePort* back, int64_t now)
+{
+    const bool ready = queuePair.state == QueuePair::State::READY;
+    if (ready)
+    {
+        RocePort& port = *queuePair.GetForth()[0];
+        QueuePairRound& round = RoundOf(port, queuePair.trafficClass);
+        round.Remove(queuePair);
+        port.SetWaiting(queuePair.trafficClass, round.GetCount() > 0);
+    }
+    queuePair.SetFirstPorts(forth, back);
+    if (ready)
+    {
+        Resume(queuePair, now);
+    }
+}
+
 QueuePairRound& RoceNic::RoundOf(RocePort& port, uint32_t trafficClass)
 {
     return m_rounds[port.GetIndex() * GetParameters().classes.size() + trafficClass];

@@ -54,7 +54,16 @@ class RoceNic : public RoceDevice
     /** Starts the port of a queue pair, after all that were given messages were activated. */
     void Wake(QueuePair& queuePair, int64_t now);
 
+    /** Ways have changed: the queue pair is to leave by another port, and its answers too. */
+    void Move(QueuePair& queuePair, RocePort* forth, RocePort* back, int64_t now);
+
     RocePacket* PullData(RocePort& port, int64_t now) override;
+
+    /** CNPs that have come to queue pairs that send by this NIC. */
+    uint64_t GetNotices() const
+    {
+        return m_notices;
+    }
 
     /** Called by a trace source of this NIC when someone connects. */
     void SetTraced();
@@ -103,6 +112,7 @@ class RoceNic : public RoceDevice
     DeliveredFunction m_delivered;                //!< tells the network
     std::vector<QueuePairRound> m_rounds;         //!< by port, then traffic class
     std::priority_queue<QueuePairTimer> m_timers; //!< earliest on top
+    uint64_t m_notices{0};                        //!< CNPs that came
     bool m_byteFair{false};                       //!< attribute ByteFair
     bool m_canLose{false};                        //!< gaps and timeouts can occur
     bool m_usesAcknowledgements{false};           //!< the congestion control does
