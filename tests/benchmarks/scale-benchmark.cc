@@ -5,6 +5,8 @@
 // pending as the job has ranks. Operators that end together share events, so operators are
 // what is compared, not events.
 
+#include "forked-run.h"
+
 #include "ns3/echo-run-summary.h"
 #include "ns3/echo-scenario-reader.h"
 #include "ns3/echo-scenario-runner.h"
@@ -14,10 +16,6 @@
 #include "ns3/simulator.h"
 
 #include <benchmark/benchmark.h>
-
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -102,9 +100,7 @@ Cost RunJob(const std::string& file, const std::vector<std::string>& sets)
     sink.OnRun(run);
     Cost cost;
     cost.seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    cost.megabytes = static_cast<double>(usage.ru_maxrss) / 1024; // Linux: KiB
+    cost.megabytes = GetPeakMebibytes();
     cost.ranks = run.ranks;
     cost.simulatedRanks = run.simulatedRanks;
     cost.operators = static_cast<double>(sink.GetSummary().operators);
@@ -113,29 +109,6 @@ Cost RunJob(const std::string& file, const std::vector<std::string>& sets)
     cost.stepSeconds = run.stepTime.GetSeconds();
     cost.emptyPerSecond = MeasureEmptyEvents(run.ranks);
     return cost;
-}
-
-/** Runs a job in a child, so that its memory is its own. */
-bool Measure(const std::string& file, const std::vector<std::string>& sets, Cost& cost)
-{
-    int ends[2];
-    if (pipe(ends) != 0)
-    {
-        return false;
-    }
-    const pid_t child = fork();
-    if (child == 0)
-    {
-        close(ends[0]);
-        const Cost measured = RunJob(file, sets);
-        const bool written = write(ends[1], &measured, sizeof(measured)) == sizeof(measured);
-        _exit(written ? 0 : 1);
-    }
-    close(ends[1]);
-    const bool read = child > 0 && ::read(ends[0], &cost, sizeof(cost)) == sizeof(cost);
-    close(ends[0]);
-    int status = 1;
-    return child > 0 && waitpid(child, &status, 0) == child && status == 0 && read;
 }
 
 void Job(benchmark::State& state,
@@ -147,7 +120,7 @@ void Job(benchmark::State& state,
     {
         (void)unused;
         Cost cost;
-        if (!Measure(file, sets, cost))
+        if (!RunForked([&] { return RunJob(file, sets); }, cost))
         {
             state.SkipWithError("the run failed");
             break;

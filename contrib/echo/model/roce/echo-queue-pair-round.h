@@ -38,6 +38,12 @@ class QueuePairRound
         ++m_count;
     }
 
+    /** @return the one whose turn it is; null if the round is empty */
+    const QueuePair* Peek() const
+    {
+        return m_count > 0 ? m_first : nullptr;
+    }
+
     /** @return the one whose turn it is; the round is not empty */
     QueuePair& Pop()
     {

@@ -44,8 +44,11 @@ void RoceAgenda::Notify()
     {
         return;
     }
+    m_device->Prefetch();
+    __builtin_prefetch(m_tree.data());
     m_running = true;
     const int64_t end = now + m_span;
+    m_device->Prefetch(&m_tree[m_leaves], end);
     while (m_tree[1] < end)
     {
         const int64_t time = m_tree[1];

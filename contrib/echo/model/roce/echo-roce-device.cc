@@ -3,6 +3,8 @@
 
 #include "ns3/log.h"
 
+#include <algorithm>
+
 namespace ns3
 {
 namespace echo
@@ -79,7 +81,13 @@ void RoceDevice::Handle(uint32_t slot, int64_t now)
     }
     RocePort* from = m_peers[slot - ports];
     RocePacket* packet = from->TakeArrival();
-    m_agenda->Set(slot, from->GetNextArrival());
+    int64_t nextArrival = RoceAgenda::NEVER;
+    if (const RocePacket* next = from->PeekArrival())
+    {
+        nextArrival = next->arrival;
+        __builtin_prefetch(next->route + 1);
+    }
+    m_agenda->Set(slot, nextArrival);
     from->NoteArrival(*packet, now);
     if (packet->kind >= RocePacketKind::PAUSE)
     {
@@ -98,6 +106,57 @@ void RoceDevice::Handle(uint32_t slot, int64_t now)
         return;
     }
     Receive(slot - ports, packet, now);
+}
+
+void RoceDevice::Prefetch(const int64_t* times, int64_t end) const
+{
+    constexpr uint32_t MOST = 32;
+    const RocePacket* due[MOST];
+    const RocePort* done[MOST];
+    uint32_t arrivals = 0;
+    uint32_t transmissions = 0;
+    const uint32_t ports = std::min(GetPortCount(), MOST);
+    for (uint32_t p = 0; p < ports; ++p)
+    {
+        if (times[GetPortCount() + p] < end)
+        {
+            due[arrivals++] = m_peers[p]->PeekArrival();
+        }
+        if (times[p] < end)
+        {
+            done[transmissions++] = m_ports[p];
+            m_ports[p]->Prefetch();
+        }
+    }
+    for (uint32_t i = 0; i < arrivals; ++i)
+    {
+        __builtin_prefetch(due[i]);
+    }
+    for (uint32_t i = 0; i < transmissions; ++i)
+    {
+        PrefetchData(*done[i]);
+    }
+    for (uint32_t i = 0; i < arrivals; ++i)
+    {
+        __builtin_prefetch(due[i]->next);
+        __builtin_prefetch(due[i]->route + 1);
+        if (due[i]->out)
+        {
+            due[i]->out->Prefetch();
+        }
+    }
+    for (uint32_t i = 0; i < transmissions; ++i)
+    {
+        if (const RocePacket* packet = done[i]->GetData().Peek())
+        {
+            __builtin_prefetch(packet->next);
+        }
+    }
+}
+
+void RoceDevice::PrefetchData(const RocePort& port) const
+{
+    __builtin_prefetch(port.GetData().Peek());
 }
 
 void RoceDevice::CutLink(uint32_t port, int64_t now)

@@ -86,6 +86,22 @@ class RoceDevice : public Object
     /** Called by the agenda. */
     void Handle(uint32_t slot, int64_t now);
 
+    // On large fabrics what an event touches has left the processor's caches since the last one of
+    // its device, and each access waits for the one before it. Asked for together, they wait once.
+
+    /** Brings the device itself into the caches. */
+    void Prefetch() const
+    {
+        const auto* bytes = reinterpret_cast<const unsigned char*>(this);
+        for (size_t i = 0; i < sizeof(RoceDevice); i += 64)
+        {
+            __builtin_prefetch(bytes + i);
+        }
+    }
+
+    /** The same for what slots before @p end will touch. @p times are those of all slots. */
+    void Prefetch(const int64_t* times, int64_t end) const;
+
     /**
      * @return the next data packet to leave by @p port, whose waiting count is above zero; null if
      * what waited needs nothing any more
@@ -136,6 +152,9 @@ class RoceDevice : public Object
     {
         return m_random->GetValue();
     }
+
+    /** Brings what PullData of @p port touches into the processor's caches. */
+    virtual void PrefetchData(const RocePort& port) const;
 
   private:
     std::vector<RocePort*> m_ports;              //!< by index; held by the node

@@ -119,6 +119,17 @@ QueuePairRound& RoceNic::RoundOf(RocePort& port, uint32_t trafficClass)
     return m_rounds[port.GetIndex() * GetParameters().classes.size() + trafficClass];
 }
 
+void RoceNic::PrefetchData(const RocePort& port) const
+{
+    const QueuePairRound& round = m_rounds[port.GetIndex() * GetParameters().classes.size()];
+    if (const QueuePair* queuePair = round.Peek())
+    {
+        const auto* bytes = reinterpret_cast<const unsigned char*>(queuePair);
+        __builtin_prefetch(bytes);
+        __builtin_prefetch(bytes + 64);
+    }
+}
+
 bool RoceNic::Reconsider(QueuePair& queuePair, int64_t now)
 {
     if (queuePair.MaySend(now))

@@ -74,6 +74,7 @@ class RoceNic : public RoceDevice
     void Receive(uint32_t port, RocePacket* packet, int64_t now) override;
     bool HasTimer() const override;
     void OnTimer(int64_t now) override;
+    void PrefetchData(const RocePort& port) const override;
 
   private:
     /** What a congestion control had set before it was called. */

@@ -213,10 +213,19 @@ class RocePort : public RoceNetDevice
         return m_wire.Pop();
     }
 
-    /** @return when the next packet arrives at the other end, or NEVER */
-    int64_t GetNextArrival() const
+    /** @return the packet that will arrive next at the other end, or null */
+    const RocePacket* PeekArrival() const
     {
-        return m_wire.IsEmpty() ? RoceAgenda::NEVER : m_wire.Front()->arrival;
+        return m_wire.Front();
+    }
+
+    /** Brings what a packet that starts here touches into the processor's caches. */
+    void Prefetch() const
+    {
+        __builtin_prefetch(&m_freeAt);
+        __builtin_prefetch(&m_wire);
+        __builtin_prefetch(&m_data);
+        __builtin_prefetch(&m_statistics.busy);
     }
 
     /** @return transmission time of @p bytes in ps, rounded up */

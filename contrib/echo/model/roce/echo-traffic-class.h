@@ -105,6 +105,12 @@ class DataQueues
         return packet;
     }
 
+    /** @return the packet whose turn it is, if there is one class; else null */
+    const RocePacket* Peek() const
+    {
+        return m_single.Front();
+    }
+
     bool IsEmpty(uint32_t trafficClass) const
     {
         return (m_classes ? m_classes->queues[trafficClass] : m_single).IsEmpty();
