@@ -46,6 +46,25 @@ uint64_t Retransmitted(const CapturedRun& run)
         });
 }
 
+// Two groups pause each other's hosts thousands of times through two leaves at 4:1. A frame that
+// restarts a link at the instant at which one that stops it is due must not overtake it: the link
+// would stay stopped for ever, and the step would never end.
+TEST(Pauses, AreNotOvertaken)
+{
+    const CapturedRun run = RunText(
+        "echo: 1\nname: pauses\nfidelity: packet\n" +
+        CaseCluster(16,
+                    "{type: leaf-spine, hosts_per_leaf: 8, spines: 2, uplinks: 2, link_rate: "
+                    "100Gbps, link_delay: 1us}") +
+        "workload:\n  collectives:\n"
+        "    - {op: all-reduce, bytes: 32MiB, repeat: 4, compute: 3ms, ranks: [0-3, 8-11]}\n"
+        "    - {op: all-to-all, bytes: 16MiB, compute: 2500us, ranks: [4-7, 12-15]}\n"
+        "    - {op: all-to-all, bytes: 16MiB, compute: 500us, repeat: 7, ranks: [4-7, 12-15]}\n");
+    EXPECT_EQ(run.error, "");
+    EXPECT_GT(run.run.pauses, 1000u);
+    EXPECT_EQ(run.run.drops, 0u);
+}
+
 // What a scenario sets is gone with the next; what a program set before stays.
 TEST(Attributes, LastAsLongAsTheirScenario)
 {

@@ -237,6 +237,10 @@ TEST(Jobs, FoldWithinAJob)
     EXPECT_EQ(together.simulatedRanks, 4u);
     EXPECT_EQ(together.stepTime, simulated(NarrowCluster(), "off").stepTime);
     EXPECT_GT(together.stepTime, apart.stepTime);
+    const auto isSaid = testing::Contains(HasSubstr("what that costs jobs is left out"));
+    EXPECT_THAT(simulated(NarrowCluster(), "on").warnings, isSaid);
+    EXPECT_THAT(together.warnings, Not(isSaid));
+    EXPECT_THAT(apart.warnings, Not(isSaid));
 }
 
 TEST(Jobs, AreNamedWhereOneStalls)

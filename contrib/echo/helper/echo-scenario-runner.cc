@@ -50,6 +50,13 @@ void AddCounters(const NetworkTotals& network, RunRecord& run)
     }
 }
 
+/** Ranks were folded, and what communications that met cost one another was left out. */
+bool IsFoldedAndContended(Ptr<CollectiveBackend> backend)
+{
+    const auto analytical = DynamicCast<AnalyticalBackend>(backend);
+    return analytical && analytical->IsFoldedAndContended();
+}
+
 /** Ends the simulation with the job: other traffic would go on. */
 void StopWithJob(TrainingJob* job)
 {
@@ -188,6 +195,11 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
                                job->GetFoldingRefusal());
     }
     AddWarnings(totals, run.warnings);
+    if (!run.jobs.empty() && IsFoldedAndContended(backend))
+    {
+        run.warnings.push_back("communications met while equal ranks were folded: what that costs "
+                               "jobs is left out (--set=timeline.folding=off simulates it)");
+    }
     if (finished)
     {
         finished(backend);
@@ -206,14 +218,13 @@ RunRecord ScenarioRunner::RunAnalytical(const SinkMaker& makeSink)
     }
     // Where communications meet, one of many alike may take longer than another.
     bool isContended = false;
-    const auto isVain = [](Ptr<CollectiveBackend> backend) {
-        const auto analytical = DynamicCast<AnalyticalBackend>(backend);
-        return analytical && analytical->IsFoldedAndContended();
-    };
-    const RunRecord run = RunOnce(
-        Fidelity::ANALYTICAL, nullptr, makeSink(), isVain, [&](Ptr<CollectiveBackend> backend) {
-            isContended = isVain(backend);
-        });
+    const RunRecord run = RunOnce(Fidelity::ANALYTICAL,
+                                  nullptr,
+                                  makeSink(),
+                                  &IsFoldedAndContended,
+                                  [&isContended](Ptr<CollectiveBackend> backend) {
+                                      isContended = IsFoldedAndContended(backend);
+                                  });
     if (!isContended)
     {
         return run;

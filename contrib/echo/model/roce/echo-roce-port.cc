@@ -202,7 +202,9 @@ RocePacket* RocePort::TakePause(uint32_t trafficClass)
 
 RocePacket* RocePort::SendPause(RocePacket* packet, int64_t now)
 {
-    if (!IsBusy(now))
+    // A transmission may end at this very instant and its event, armed as something waits, be still
+    // to come: this frame must not overtake an opposite one.
+    if (!IsBusy(now) && !m_armed)
     {
         Start(packet, now);
         return nullptr;
