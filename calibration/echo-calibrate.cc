@@ -61,6 +61,10 @@ void AddOptions(EchoCommandLine& line, Options& options)
         "nccl", "version whose tuner picked; auto: the log's, or what fits", search.nccl);
     line.AddOption("cpu", "amd, intel or other; auto: what fits", search.cpu);
     line.AddOption("ll128", "on, off between hosts; auto: what fits", search.ll128);
+    line.AddOption("eager",
+                   "largest message between hosts that needs no rendezvous, bytes, or none; auto: "
+                   "none or 16384, of libfabric's cxi provider: what fits",
+                   search.eager);
     line.AddOption(
         "nvls", "on, off: NVLink SHARP; auto: from Hopper on with NVSwitch", search.nvls);
     line.AddOption("thread",

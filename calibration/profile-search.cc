@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <iomanip>
 #include <iostream>
 #include <map>
@@ -76,6 +77,28 @@ std::vector<bool> ListSwitch(const std::string& asked, const char* on, bool both
     return both ? std::vector<bool>{true, false} : std::vector<bool>{true};
 }
 
+/** Largest messages without a rendezvous, bytes; 0: there is none. */
+std::vector<double> ListEager(const std::string& asked, bool severalHosts)
+{
+    // FI_CXI_RDZV_THRESHOLD of libfabric's provider for Slingshot (fi_cxi(7)); where rings jump.
+    constexpr double CXI = 16384;
+    if (asked == "auto")
+    {
+        return severalHosts ? std::vector<double>{0, CXI} : std::vector<double>{0};
+    }
+    if (asked == "none")
+    {
+        return {0};
+    }
+    char* end = nullptr;
+    const double bytes = std::strtod(asked.c_str(), &end);
+    if (end == asked.c_str() || *end != '\0' || !(bytes >= 1 && bytes <= 1e12))
+    {
+        throw InputError({"", 0, "--eager"}, "'" + asked + "'", "bytes, none or auto");
+    }
+    return {bytes};
+}
+
 bool UsesNvls(const std::string& asked, const HostLinks& links, const NcclEnvironment& environment)
 {
     return asked == "on" ||
@@ -133,6 +156,46 @@ MachineProfile MakeStart(const SearchOptions& options,
     return start;
 }
 
+/** @return all that may have run, NCCL's defaults first */
+std::vector<NcclEnvironment> ListEnvironments(const SearchOptions& options,
+                                              const HostLinks& links,
+                                              const NcclEnvironment& deduced,
+                                              const std::vector<Measurement>& rows,
+                                              bool severalHosts)
+{
+    std::vector<NcclEnvironment> environments;
+    for (const std::string& release : ListReleases(options.nccl, rows))
+    {
+        for (const CpuVendor cpu : ListProcessors(options.cpu, severalHosts))
+        {
+            for (const bool ll128 : ListSwitch(options.ll128, "on", severalHosts))
+            {
+                for (const double eager : ListEager(options.eager, severalHosts))
+                {
+                    NcclEnvironment environment = deduced;
+                    environment.version = release;
+                    environment.cpu = cpu;
+                    environment.ll128BetweenHosts = ll128;
+                    environment.eagerBytes = eager;
+                    if (!UsesNvls(options.nvls, links, environment))
+                    {
+                        environment.nvlsPathGBps = 0;
+                    }
+                    environments.push_back(environment);
+                }
+            }
+        }
+    }
+    return environments;
+}
+
+std::string Describe(const NcclEnvironment& environment)
+{
+    return "NCCL " + environment.version + ", processor " + ToString(environment.cpu) +
+           ", LL128 between hosts " + (environment.ll128BetweenHosts ? "on" : "off") +
+           (environment.eagerBytes > 0 ? ", rendezvous" : "");
+}
+
 } // namespace
 
 SearchResult SearchProfile(const SearchOptions& options,
@@ -162,34 +225,19 @@ SearchResult SearchProfile(const SearchOptions& options,
         {
             row.oneThread = row.threadKnown ? row.oneThread : one && row.hosts == 1;
         }
-        for (const std::string& release : ListReleases(options.nccl, rows))
+        for (const NcclEnvironment& environment :
+             ListEnvironments(options, links, deduced, rows, several))
         {
-            for (const CpuVendor cpu : ListProcessors(options.cpu, several))
+            MachineProfile start = MakeStart(options, links, environment);
+            start.oneThreadPerHost = one;
+            start.constants.hostIssueUs =
+                std::max(start.constants.hostIssueUs, FindFloor(assumed, one));
+            const ProfileFitter::Result result = ProfileFitter(start).Fit(assumed);
+            std::cout << Describe(environment) << (one ? ", one thread a host" : "") << ": cost "
+                      << std::setprecision(4) << result.cost << "\n";
+            if (result.cost < SURELY_LESS * found.best.cost)
             {
-                for (const bool ll128 : ListSwitch(options.ll128, "on", several))
-                {
-                    NcclEnvironment environment = deduced;
-                    environment.version = release;
-                    environment.cpu = cpu;
-                    environment.ll128BetweenHosts = ll128;
-                    if (!UsesNvls(options.nvls, links, environment))
-                    {
-                        environment.nvlsPathGBps = 0;
-                    }
-                    MachineProfile start = MakeStart(options, links, environment);
-                    start.oneThreadPerHost = one;
-                    start.constants.hostIssueUs =
-                        std::max(start.constants.hostIssueUs, FindFloor(assumed, one));
-                    const ProfileFitter::Result result = ProfileFitter(start).Fit(assumed);
-                    std::cout << "NCCL " << release << ", processor " << ToString(cpu)
-                              << ", LL128 between hosts " << (ll128 ? "on" : "off")
-                              << (one ? ", one thread a host" : "") << ": cost "
-                              << std::setprecision(4) << result.cost << "\n";
-                    if (result.cost < SURELY_LESS * found.best.cost)
-                    {
-                        found = {result, start, assumed};
-                    }
-                }
+                found = {result, start, assumed};
             }
         }
     }

@@ -20,6 +20,7 @@ struct SearchOptions
     std::string nccl{"auto"};       //!< release
     std::string cpu{"auto"};        //!< amd, intel, other
     std::string ll128{"auto"};      //!< on, off: between hosts
+    std::string eager{"auto"};      //!< bytes, none: largest message without a rendezvous
     std::string nvls{"auto"};       //!< on, off; auto: from Hopper on with NVSwitch
     std::string thread{"auto"};     //!< one, several: for rows that do not say it
     std::string selection{"tuner"}; //!< tuner, least-cost
@@ -35,7 +36,8 @@ struct SearchResult
 
 /**
  * Fits a profile for each NCCL that may have run (release, processor, LL128 between hosts, whether
- * one thread issued all kernels) and keeps the one of least cost; prints each.
+ * one thread issued all kernels) and fabric (with rendezvous or not) and keeps the one of least
+ * cost; prints each.
  */
 SearchResult SearchProfile(const SearchOptions& options,
                            const HostLinks& links,

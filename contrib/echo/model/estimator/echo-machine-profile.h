@@ -82,6 +82,9 @@ struct NcclEnvironment
     double netTreeIntraGBps{24};      //!< the tree's rate inside hosts (used for two hosts)
     double channelsPerNic{2};         //!< channels that collectives get between hosts, a NIC
     uint32_t largestChannelCount{32}; //!< MAXCHANNELS
+    /// Messages between hosts above this wait until sender and receiver have agreed on them, bytes;
+    /// 0: the network knows no such rendezvous, as where NCCL's own plug-in writes by RDMA.
+    double eagerBytes{0};
 };
 
 /** Constants of one protocol. */
@@ -107,6 +110,7 @@ struct MachineConstants
     double treeChunkUs{0};         //!< synchronising one chunk of the tree's pipeline
     double ringTail{0};            //!< the last receive of a ring, in steps
     double overlapExponent{1};     //!< 1: step latencies add to transfers; larger: they hide
+    double rendezvousUs{0};        //!< more for a ring's step between hosts above eagerBytes
     double reductionUsPerMiB{0};   //!< reducing that transfers do not hide
     double peerUs{0};              //!< each further peer of grouped sends and receives
     double nvlsUs{0};              //!< NVLink SHARP: latency beside set-up

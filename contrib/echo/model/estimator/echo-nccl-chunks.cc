@@ -56,6 +56,21 @@ double NcclSlotBytes(CollectiveProtocol protocol)
     return 524288;
 }
 
+double NcclWireFactor(CollectiveProtocol protocol)
+{
+    switch (protocol)
+    {
+    case CollectiveProtocol::LL:
+        return 2;
+    case CollectiveProtocol::LL128:
+        return 16.0 / 15;
+    case CollectiveProtocol::SIMPLE:
+    case CollectiveProtocol::AUTO:
+        break;
+    }
+    return 1;
+}
+
 double NcclBytesPerChannel(CollectiveAlgorithmKind algorithm,
                            CollectiveProtocol protocol,
                            uint32_t ranks)
@@ -93,7 +108,7 @@ std::vector<TreeChunk> NcclTreeChunks(CollectiveProtocol protocol,
                                       double channelBytes)
 {
     // LL128 compares chunks with their flags, 16/15 of the payload.
-    const double wire = protocol == CollectiveProtocol::LL128 ? 16.0 / 15 : 1;
+    const double wire = protocol == CollectiveProtocol::LL128 ? NcclWireFactor(protocol) : 1;
     const std::vector<Halving> halvings = HalvingsOf(protocol, shape);
     // A chunk stays if no halving that looks at it finds too few of it.
     const auto need = [&halvings](double chunk) {

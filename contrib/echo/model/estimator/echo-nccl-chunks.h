@@ -20,6 +20,8 @@ namespace echo
 
 /** @return the payload of one slot of a channel, bytes */
 double NcclSlotBytes(CollectiveProtocol protocol);
+/** @return bytes sent for each byte of payload: LL sends 4 B of flags with 4, LL128 8 with 120 */
+double NcclWireFactor(CollectiveProtocol protocol);
 
 /**
  * @return bytes of a buffer that make NCCL use one more channel (src/enqueue.cc: threads of a

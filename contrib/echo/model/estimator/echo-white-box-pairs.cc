@@ -49,8 +49,8 @@ CostTerms PairwiseTerms(const MachineProfile& profile,
         1.0,
         static_cast<double>(NcclChannels(profile.nccl, shape)));
     terms.setup = SetupOf(constants, channels);
-    // Peers of the host are served at once, by warps of the same blocks; for the others proxies post
-    // one after the other.
+    // Peers of the host are served at once, by warps of the same blocks; for the others proxies
+    // post one after the other.
     const double beyond = shape.ranks - local - 1;
     terms.synchronisation = pair ? 0 : std::max(0.0, beyond) * constants.peerUs;
     AddTransfer(terms, between ? protocol.interStepUs : protocol.intraStepUs, between);

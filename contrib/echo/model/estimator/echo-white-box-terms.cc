@@ -83,7 +83,11 @@ CostTerms RingTerms(const MachineProfile& profile, const GroupShape& shape, cons
     const double piece = query.bytes / shape.ranks / view.used;
     const double grain = std::min(piece, view.grain);
     const double intraPath = (steps - between) * (view.intraStep + grain / view.intraRate);
-    const double interPath = between * (view.interStep + grain / view.interRate);
+    const double message =
+        std::min(piece, NcclSlotBytes(query.how.protocol)) * NcclWireFactor(query.how.protocol);
+    const bool agreed = profile.nccl.eagerBytes > 0 && message > profile.nccl.eagerBytes;
+    const double interStep = view.interStep + (agreed ? constants.rendezvousUs : 0);
+    const double interPath = between * (interStep + grain / view.interRate);
     const double path = intraPath + interPath;
     const bool slowBetween = between > 0 && view.interRate < view.intraRate;
     const bool slowInside = steps > between && !slowBetween;

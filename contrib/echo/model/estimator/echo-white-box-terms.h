@@ -53,7 +53,8 @@ struct CostQuery
  * - All: setup = setupUs + C setupPerChannelUs; the whole is at least hostIssueUs times the GPUs
  *   that one thread issues.
  * - Ring (all-reduce 2(n-1) steps, all-gather and reduce-scatter n-1): c = S / (n C). A piece of
- *   data on its way takes P = sum over its hops of l + min(c, g) / rate; the slowest link takes L =
+ *   data on its way takes P = sum over its hops of l + min(c, g) / rate (l of hops between hosts
+ *   plus rendezvousUs for messages above eagerBytes); the slowest link takes L =
  *   (steps + ringTail) c / rate. Together (P^q + L^q)^(1/q), q = overlapExponent: 1 if nothing
  *   overlaps, infinite if the shorter hides behind the longer.
  * - NVLink SHARP (all-reduce): nvlsUs + R nvlsChunkUs + S (k + 1) / (k nvlsGBps), as a link carries

@@ -58,6 +58,7 @@ void ReadNccl(const YamlNode& node, NcclEnvironment& nccl)
     }
     nccl.nvlsPathGBps = node.GetNumber("nvls_path_GBps", 0, 0, 1e6);
     nccl.nvlsChannels = node.Has("nvls_channels") ? GetCount(node, "nvls_channels") : 16;
+    nccl.eagerBytes = node.GetNumber("eager_bytes", 0, 0, 1e12);
     nccl.pathsPerNic = GetPositive(node, "paths_per_nic");
     nccl.netPathGBps = GetPositive(node, "net_path_GBps");
     nccl.netTreeIntraGBps = GetPositive(node, "net_tree_intra_GBps");
@@ -207,6 +208,11 @@ void FormatNccl(std::ostream& out, const NcclEnvironment& nccl)
         << "  net_tree_intra_GBps: " << Number(nccl.netTreeIntraGBps) << "\n"
         << "  channels_per_nic: " << Number(nccl.channelsPerNic) << "\n"
         << "  largest_channel_count: " << nccl.largestChannelCount << "\n";
+    if (nccl.eagerBytes > 0)
+    {
+        out << "  # messages between hosts above this wait for a rendezvous\n  eager_bytes: "
+            << Number(nccl.eagerBytes) << "\n";
+    }
 }
 
 void FormatConstants(std::ostream& out, MachineConstants constants)
