@@ -80,25 +80,6 @@ std::vector<uint32_t> Divide(const std::vector<OverlapSample>& samples,
     return result;
 }
 
-/** Means over divisions of the rows. */
-OverlapAccuracy Average(const std::vector<OverlapSample>& samples,
-                        const SlowdownTraining& training,
-                        HeldOut heldOut)
-{
-    OverlapAccuracy mean;
-    for (uint32_t seed = 1; seed <= SEEDS; ++seed)
-    {
-        const OverlapAccuracy one =
-            JudgeFactors(samples, CrossValidate(samples, training, heldOut, seed));
-        mean.kernels = one.kernels;
-        mean.within5 += one.within5 / SEEDS;
-        mean.within10 += one.within10 / SEEDS;
-        mean.within15 += one.within15 / SEEDS;
-        mean.total += one.total / SEEDS;
-    }
-    return mean;
-}
-
 void WriteRow(std::ostream& out, const std::string& name, const OverlapAccuracy& accuracy)
 {
     out << "| " << name << " | " << Percent(accuracy.within5) << " | " << Percent(accuracy.within10)
@@ -254,6 +235,24 @@ std::vector<double> CrossValidate(const std::vector<OverlapSample>& samples,
     return factors;
 }
 
+OverlapAccuracy JudgeHeldOut(const std::vector<OverlapSample>& samples,
+                             const SlowdownTraining& training,
+                             HeldOut heldOut)
+{
+    OverlapAccuracy mean;
+    for (uint32_t seed = 1; seed <= SEEDS; ++seed)
+    {
+        const OverlapAccuracy one =
+            JudgeFactors(samples, CrossValidate(samples, training, heldOut, seed));
+        mean.kernels = one.kernels;
+        mean.within5 += one.within5 / SEEDS;
+        mean.within10 += one.within10 / SEEDS;
+        mean.within15 += one.within15 / SEEDS;
+        mean.total += one.total / SEEDS;
+    }
+    return mean;
+}
+
 void PrintAccuracy(std::ostream& out,
                    const std::vector<std::pair<std::string, OverlapAccuracy>>& rows)
 {
@@ -315,15 +314,16 @@ void WriteSlowdownAccuracy(std::ostream& out, const std::string& root)
         << head;
     WriteRow(out, "`none`", none);
     WriteRow(out, "`constant`", constant);
-    WriteRow(out, "`learned`", Average(samples, all, HeldOut::ROWS));
-    WriteRow(out, "`learned` without `clock`", Average(samples, withoutClock, HeldOut::ROWS));
+    WriteRow(out, "`learned`", JudgeHeldOut(samples, all, HeldOut::ROWS));
+    WriteRow(out, "`learned` without `clock`", JudgeHeldOut(samples, withoutClock, HeldOut::ROWS));
     out << "\n## Kernels held out\n\nAll rows of a kernel's name are held out together, so nothing "
            "of the kernel is known.\n\n"
         << head;
     WriteRow(out, "`none`", none);
     WriteRow(out, "`constant`", constant);
-    WriteRow(out, "`learned`", Average(samples, all, HeldOut::KERNELS));
-    WriteRow(out, "`learned` without `clock`", Average(samples, withoutClock, HeldOut::KERNELS));
+    WriteRow(out, "`learned`", JudgeHeldOut(samples, all, HeldOut::KERNELS));
+    WriteRow(
+        out, "`learned` without `clock`", JudgeHeldOut(samples, withoutClock, HeldOut::KERNELS));
     out << "\n## What can be reached\n\n"
            "The same kernel of the same size, measured again in the same step, is slowed by 1.0 to "
            "25 times. If each group of like measurements (same name, times alone that lie within "
