@@ -23,6 +23,7 @@ struct OverlapAccuracy
     double within10{0}; //!< the same, 10 %
     double within15{0}; //!< the same, 15 %
     double total{0};    //!< sum of the times over the sum of the measured ones, less 1
+    double mean{1};     //!< mean over kernels of the estimated time over that alone
 };
 
 /** @param factors one a sample; samples without overlap do not count */
