@@ -58,15 +58,10 @@ void Train(const Options& options, const std::vector<OverlapSample>& samples)
 {
     SlowdownTraining training;
     training.features = SplitList(options.features);
-    for (const HeldOut heldOut : {HeldOut::ROWS, HeldOut::KERNELS})
-    {
-        const OverlapAccuracy held =
-            JudgeFactors(samples, CrossValidate(samples, training, heldOut, 1));
-        PrintAccuracy(
-            std::cout,
-            {{heldOut == HeldOut::ROWS ? "learned, rows held out" : "learned, kernels held out",
-              held}});
-    }
+    PrintAccuracy(
+        std::cout,
+        {{"learned, rows held out", JudgeHeldOut(samples, training, HeldOut::ROWS)},
+         {"learned, kernels held out", JudgeHeldOut(samples, training, HeldOut::KERNELS)}});
     WriteFile(
         options.out,
         TrainSlowdown(samples, training, options.source.empty() ? options.rows : options.source)

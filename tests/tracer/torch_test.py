@@ -111,8 +111,8 @@ class Traces(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder.name, name)
 
-    def trace(self, script, *arguments, world=4, options=("--repeats=1",)):
-        result = tracer("trace", f"--world={world}", f"--out={self.path('trace')}", *options,
+    def trace(self, script, *arguments, options=("--repeats=1",)):
+        result = tracer("trace", "--world=4", f"--out={self.path('trace')}", *options,
                         script, *arguments)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         with open(self.path("trace/communications.json"), encoding="ascii") as file:
@@ -135,7 +135,8 @@ class Traces(unittest.TestCase):
             self.assertGreater(json.load(file)["made_up"]["0"]["object"], 0)  # rank 3's
 
     def test_what_later_versions_ask_of_a_group(self):
-        calls = self.trace(self.script(LATER), world=4)
+        calls = self.trace(self.script(LATER), options=("--repeats=1", "--trace-all"))
+        self.assertEqual(self.timed_ranks(), [0, 1, 2, 3])  # though all are equal
         self.assertEqual([[c[0], c[2]] for c in calls["0"]],
                          [["all-gather", 32], ["all-gather", 64], ["reduce-scatter", 32],
                           ["send", 12], ["receive", 20], ["all-to-all", 32]])
@@ -166,21 +167,15 @@ class Traces(unittest.TestCase):
         self.assertEqual(tuple(product.shape), (6, 5))
         self.assertEqual([e["flops"] for e in events], [2 * 3 * 4 * 5] * 2)
 
-    def test_equal_ranks_are_timed_once_unless_all_are_asked_for(self):
-        timed = {}
-        for options in ((), ("--trace-all",)):
-            self.trace(self.script(), world=2, options=("--repeats=1", *options))
-            with open(self.path("trace/trace.json"), encoding="ascii") as file:
-                manifest = json.load(file)
-            timed[options] = manifest["timed_ranks"], manifest["program_of_rank"]
-        self.assertEqual(timed[()], ([0], [0, 0]))
-        self.assertEqual(timed["--trace-all",], ([0, 1], [0, 1]))
-
     def test_without_the_tracer_both_lines_do_nothing(self):
         script = self.script("import echo_tracer\nechoed = echo_tracer.step()\nprint(echoed)\n")
         result = subprocess.run([sys.executable, script], capture_output=True, text=True,
                                 check=False)
         self.assertEqual((result.returncode, result.stdout), (0, "None\n"), result.stderr)
+
+    def timed_ranks(self):
+        with open(self.path("trace/trace.json"), encoding="ascii") as file:
+            return json.load(file)["timed_ranks"]
 
     def compare_with_job(self, script, *arguments):
         """Runs the script as four processes over gloo too: they must communicate the same."""
@@ -197,6 +192,7 @@ class Traces(unittest.TestCase):
         self.assertEqual(gradients.pop(), 4)  # the script's own
         self.assertEqual(sum(gradients), 4 * 4 * (400 * 400 + 400))
         self.assertGreater(len(gradients), 1)
+        self.assertEqual(self.timed_ranks(), [0])  # all are equal
         self.compare_with_job(script)
 
     def test_fsdp(self):

@@ -58,6 +58,10 @@ WorkloadGraphPtr SmallWorkload()
         const OperatorId kernel = graph.AddCompute(gpu, "gemm", NanoSeconds(rank + 1), 1e12, 0.1);
         graph.SetLine(kernel, 17);
         graph.AddDependency(kernel, host);
+        graph.SetPart(kernel, OperatorPart::BACKWARD, 3);
+        KernelCounters counters;
+        counters.clock = 0.75;
+        graph.SetCounters(kernel, counters);
         graph.AddCopy(gpu, "copy", NanoSeconds(3), 4096);
         CollectiveSpec spec;
         spec.kind = CollectiveKind::ALL_TO_ALL_V;
@@ -103,6 +107,9 @@ TEST(ExecutionGraphFiles, AreReadBackAsWritten)
     EXPECT_EQ(kernel.flops, 1e12);
     EXPECT_EQ(kernel.memoryBytes, 0.1);
     EXPECT_EQ(kernel.line, 17u);
+    EXPECT_EQ(kernel.part, OperatorPart::BACKWARD);
+    EXPECT_EQ(kernel.chunk, 3);
+    EXPECT_EQ(program.GetCounters(kernel)->clock, 0.75);
     EXPECT_EQ(kernel.dependencyCount, 1u);
     const auto& broadcast =
         program.GetCommunication(program.GetOperator(program.GetStream(StreamId(1))[1])).spec;
@@ -172,6 +179,10 @@ TEST(ExecutionGraphFiles, WrongOnesAreRefusedWithTheirPlace)
                 HasSubstr("a dependency on operator 999"));
     EXPECT_THAT(message(p, program, "\"after\":[0]", "\"after\":[-1]"), HasSubstr("'-1'"));
     EXPECT_THAT(message(p, program, "\"us\":1.234567", "\"us\":-1"), HasSubstr("microseconds"));
+    EXPECT_THAT(message(p, program, "\"chunk\":3", "\"chunk\":256"),
+                HasSubstr("operator 1: found chunk 256, expected 0 to 255"));
+    EXPECT_THAT(message(p, program, "\"clock\":0.75", "\"position\":0.75"),
+                HasSubstr("'position'"));
     EXPECT_THAT(message(p, program, "\"communication\":0", "\"communication\":7"),
                 HasSubstr("no such communication"));
     EXPECT_THAT(message(p, program, "{", "["), HasSubstr("program-1.json"));

@@ -200,7 +200,12 @@ FileOperator ProgramFile::ReadOperator(json::value& value) const
         }
         else if (key == "chunk")
         {
-            op.chunk = static_cast<uint8_t>(m_read.Number(entry, 255));
+            const uint64_t chunk = m_read.Number(entry);
+            if (chunk > std::numeric_limits<uint8_t>::max())
+            {
+                m_read.Fail("chunk " + std::to_string(chunk), "0 to 255");
+            }
+            op.chunk = static_cast<uint8_t>(chunk);
         }
         else if (key == "counters")
         {

@@ -20,6 +20,7 @@ window.Echo = (() => {
     compute: 'compute', copy: 'copy', tp: 'tensor parallel', pp: 'pipeline', dp: 'data parallel',
     ep: 'expert parallel', cp: 'context parallel', embedding: 'embedding', world: 'world',
     other: 'other group', host: 'host', waiting: 'waiting for other ranks',
+    slowed: 'compute slowed by communication',
   };
   const kindColour = (kind) => colour(KINDS.includes(kind) ? kind : 'other');
 

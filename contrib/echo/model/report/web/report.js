@@ -27,6 +27,8 @@
         s.communication_us > 0 ? `${percent(overlapped, 0)} of communication overlaps compute` : 'no communication'],
       ['Waiting', percent(share(s.waiting_us)), 'for ranks that come later'],
       ['Idle', percent(share(s.idle_us)), `mean ${formatTime(s.idle_us)}`],
+      ...(s.slowdown_us_max > 0 ? [['Slowdown of kernels', percent(share(s.slowdown_us)),
+        `mean ${formatTime(s.slowdown_us)}, within compute`]] : []),
       ['Communications', formatCount(s.collectives), served],
       ['Between hosts', formatBytes(s.bytes_on_wire, 3), s.packets > 0 ? `${formatCount(s.packets)} packets` : 'on links'],
     ];

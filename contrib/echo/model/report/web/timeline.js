@@ -23,7 +23,14 @@ Echo.timeline = (() => {
     }
     return out;
   };
-  const lanes = data.timelines.flatMap((t) => t.lanes.map((lane) => ({ ...decode(lane), names: t.names, resolution: t.resolution_us })));
+  const lanes = data.timelines.flatMap((t) => {
+    const isSlowed = t.names.map((name) => name.endsWith(' (slowed by overlap)'));
+    return t.lanes.map((lane) => {
+      const out = { ...decode(lane), names: t.names, resolution: t.resolution_us, isSlowed };
+      out.slowed = out.name.some((name) => isSlowed[name]);
+      return out;
+    });
+  });
   const begin = data.timelines[0].begin_us;
   data.timelines.forEach((t) => { t.lanes = null; }); // the numbers are in lanes now
   lanes.sort((a, b) => a.rank - b.rank);
@@ -140,8 +147,11 @@ Echo.timeline = (() => {
   };
   const rgbOf = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
 
-  /** Draws the wide blocks of a lane and hands the others to density. @return blocks in view */
-  const drawLane = (context, lane, y, h, scale, fill, rgb) => {
+  /**
+   * Draws the wide blocks of a lane, those that are slowed or the others, and hands the narrow ones
+   * to density. @return blocks in view
+   */
+  const drawLane = (context, lane, y, h, scale, fill, rgb, slowed) => {
     const from = view[0] / unit;
     const until = view[1] / unit;
     const left = scale.left;
@@ -151,7 +161,9 @@ Echo.timeline = (() => {
     let marks = 0;
     const labels = [];
     context.fillStyle = fill;
-    for (let i = firstEndingAfter(lane, from); i < lane.start.length && lane.start[i] <= until; ++i, ++marks) {
+    for (let i = firstEndingAfter(lane, from); i < lane.start.length && lane.start[i] <= until; ++i) {
+      if (lane.isSlowed[lane.name[i]] !== slowed) continue;
+      ++marks;
       const width = (lane.end[i] - lane.start[i]) * perUnit;
       if (width < narrow) {
         density.add((lane.start[i] - from) * dense, (lane.end[i] - from) * dense, lane.busy[i] / (lane.waiting && h < 6 ? 180 : 100));
@@ -166,7 +178,7 @@ Echo.timeline = (() => {
     context.globalAlpha = 1;
     density.finishLane(rgb, y, h);
     if (labels.length > 0) {
-      context.fillStyle = '#fff';
+      context.fillStyle = slowed ? colour('back') : '#fff';
       context.font = `11px ${Chart.defaults.font.family}`;
       context.textBaseline = 'middle';
       for (const [a, b, name, count] of labels) {
@@ -186,8 +198,8 @@ Echo.timeline = (() => {
       const scale = chart.scales.x;
       const h = rowHeight();
       hatch = hatch || makeHatch(context);
-      const colours = Object.fromEntries([...kindsShown, 'waiting'].map((k) => [k, k === 'waiting' ? colour(k) : kindColour(k)]));
-      density.start(Math.round(area.width * chart.currentDevicePixelRatio), shown.reduce((n, r) => n + r.lanes.length, 0));
+      const colours = Object.fromEntries([...kindsShown, 'waiting', 'slowed'].map((k) => [k, KINDS.includes(k) ? kindColour(k) : colour(k)]));
+      density.start(Math.round(area.width * chart.currentDevicePixelRatio), shown.reduce((n, r) => n + r.lanes.reduce((m, l) => m + (l.slowed ? 2 : 1), 0), 0));
       context.save();
       let marks = 0;
       const every = Math.ceil(14 / h);
@@ -212,7 +224,9 @@ Echo.timeline = (() => {
         for (const lane of [...row.lanes].sort((a, b) => (b.waiting ? 1 : 0) - (a.waiting ? 1 : 0))) {
           const spot = place(lane, h, kindsShown);
           const base = colours[lane.waiting ? 'waiting' : lane.kind];
-          if (spot) marks += drawLane(context, lane, top + spot[0], spot[1], scale, lane.waiting && h >= 12 ? hatch : base, rgbOf(base));
+          if (!spot) continue;
+          marks += drawLane(context, lane, top + spot[0], spot[1], scale, lane.waiting && h >= 12 ? hatch : base, rgbOf(base), false);
+          if (lane.slowed) marks += drawLane(context, lane, top + spot[0], spot[1], scale, colours.slowed, rgbOf(colours.slowed), true);
         }
       });
       density.draw(context, area.left, area.width);
@@ -404,6 +418,7 @@ Echo.timeline = (() => {
     addChoices();
     Echo.addChart(() => {
       Echo.legend(byId('timeline-legend'), [...kindsShown.map((k) => [KIND_NAMES[k], kindColour(k)]),
+        ...(lanes.some((l) => l.slowed) ? [[KIND_NAMES.slowed, colour('slowed')]] : []),
         ...(lanes.some((l) => l.waiting) ? [[KIND_NAMES.waiting, colour('waiting'), true]] : [])]);
       return build();
     });
