@@ -5,8 +5,8 @@
 #include "case-harness.h"
 
 #include "ns3/config.h"
-#include "ns3/uinteger.h"
 #include "ns3/echo-report-tables.h"
+#include "ns3/uinteger.h"
 
 #include <malloc.h>
 
