@@ -182,6 +182,10 @@ RocePacket* RoceNic::PullData(RocePort& port, int64_t now)
     while (!packet && round.GetCount() > 0)
     {
         QueuePair& queuePair = round.Pop();
+        if (const QueuePair* next = round.Peek())
+        {
+            next->Prefetch();
+        }
         int64_t next = now;
         if (queuePair.MaySend(now))
         {
