@@ -48,6 +48,7 @@ inline MachineProfile MakeRoundProfile()
     constants.treeChunkUs = 3;
     constants.ringTail = 0.25;
     constants.overlapExponent = 1;
+    constants.netOverlapExponent = 1;
     constants.peerUs = 2;
     constants.simplexGain = 1;
     constants.pairChannelGBps = 5;

@@ -161,6 +161,25 @@ TEST(WhiteBox, RingBetweenHostsIsGovernedByTheNics)
     EXPECT_GT(terms.inter, terms.intra);
 }
 
+// Where the fabric has an eager limit, a ring's steps between hosts by larger messages take more:
+// 4 of an all-reduce of two hosts; a smaller message does not.
+TEST(WhiteBox, LargeMessagesBetweenHostsWaitForARendezvous)
+{
+    MachineProfile profile = MakeRoundProfile();
+    profile.constants.rendezvousUs = 30;
+    CostQuery query;
+    query.how = {Algorithm::RING, Protocol::SIMPLE};
+    const GroupShape shape = EvenShape(8, 2, 5);
+    for (const auto& [message, expected] : {std::pair{16384.0, 0.0}, {16385.0, 4 * 30.0}})
+    {
+        query.bytes = message * 8 * 8; // ranks, channels
+        profile.nccl.eagerBytes = 0;
+        const double without = EvaluateWhiteBox(profile, shape, query).GetTotal();
+        profile.nccl.eagerBytes = 16384;
+        EXPECT_NEAR(EvaluateWhiteBox(profile, shape, query).GetTotal() - without, expected, 1e-6);
+    }
+}
+
 TEST(WhiteBox, TreeOnTwoHosts)
 {
     const MachineProfile profile = MakeRoundProfile();
@@ -168,11 +187,11 @@ TEST(WhiteBox, TreeOnTwoHosts)
     query.bytes = 8 * 50 * 524288.0;
     query.how = {Algorithm::TREE, Protocol::SIMPLE};
     // 8 ranks on 2 hosts, 8 channels with 50 slots each; depth 3 + 1 = 4, so 50 >= 8 * 4 chunks of
-    // 512 KiB. Up and down 3 hops inside (4 us, 32768 B at 12.5 GB/s) and one between (20 us,
-    // 524288 B at 5 GB/s); 49 more chunks of max(2 * 524288 / 12.5e3, 524288 / 5e3) + 3 us.
+    // 512 KiB. Up and down 3 hops inside (4 us, all of a chunk at 12.5 GB/s) and one between (20
+    // us, 524288 B at 5 GB/s); 49 more chunks of max(2 * 524288 / 12.5e3, 524288 / 5e3) + 3 us.
     const CostTerms terms = EvaluateWhiteBox(profile, EvenShape(8, 2, 5), query);
     EXPECT_NEAR(terms.GetTotal(),
-                11 + 2 * (3 * (4 + 32768 / 12.5e3) + 20 + 524288 / 5e3) + 49 * (524288 / 5e3 + 3),
+                11 + 2 * (3 * (4 + 524288 / 12.5e3) + 20 + 524288 / 5e3) + 49 * (524288 / 5e3 + 3),
                 1e-6);
 }
 

@@ -110,6 +110,7 @@ struct MachineConstants
     double treeChunkUs{0};         //!< synchronising one chunk of the tree's pipeline
     double ringTail{0};            //!< the last receive of a ring, in steps
     double overlapExponent{1};     //!< 1: step latencies add to transfers; larger: they hide
+    double netOverlapExponent{0};  //!< the same where the ring's slowest link is between hosts
     double rendezvousUs{0};        //!< more for a ring's step between hosts above eagerBytes
     double reductionUsPerMiB{0};   //!< reducing that transfers do not hide
     double peerUs{0};              //!< each further peer of grouped sends and receives

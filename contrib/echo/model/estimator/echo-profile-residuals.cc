@@ -180,6 +180,7 @@ MachineProfile MakePriorProfile(const NcclEnvironment& nccl, double gpuGBps, dou
     constants.treeChunkUs = 2;
     constants.ringTail = 0.25;
     constants.overlapExponent = 1.5;
+    constants.netOverlapExponent = 1.5;
     constants.rendezvousUs = nccl.eagerBytes > 0 ? 40 : 0;
     constants.reductionUsPerMiB = 0;
     constants.peerUs = 1;

@@ -93,7 +93,9 @@ CostTerms RingTerms(const MachineProfile& profile, const GroupShape& shape, cons
     const bool slowInside = steps > between && !slowBetween;
     const double rate = slowInside ? view.intraRate : view.interRate;
     const double load = (steps + constants.ringTail) * piece / rate;
-    const double exponent = view.exponent;
+    const bool ofNet = !slowInside && constants.netOverlapExponent > 0 &&
+                       query.how.protocol != CollectiveProtocol::LL;
+    const double exponent = ofNet ? std::max(1.0, constants.netOverlapExponent) : view.exponent;
     const double total =
         load > 0 ? std::pow(std::pow(path, exponent) + std::pow(load, exponent), 1 / exponent)
                  : path;

@@ -55,8 +55,9 @@ struct CostQuery
  * - Ring (all-reduce 2(n-1) steps, all-gather and reduce-scatter n-1): c = S / (n C). A piece of
  *   data on its way takes P = sum over its hops of l + min(c, g) / rate (l of hops between hosts
  *   plus rendezvousUs for messages above eagerBytes); the slowest link takes L =
- *   (steps + ringTail) c / rate. Together (P^q + L^q)^(1/q), q = overlapExponent: 1 if nothing
- *   overlaps, infinite if the shorter hides behind the longer.
+ *   (steps + ringTail) c / rate. Together (P^q + L^q)^(1/q), q = overlapExponent, or
+ *   netOverlapExponent where the slowest link is between hosts: 1 if nothing overlaps, infinite if
+ *   the shorter hides behind the longer.
  * - NVLink SHARP (all-reduce): nvlsUs + R nvlsChunkUs + S (k + 1) / (k nvlsGBps), as a link carries
  *   all of the sums and one share; R = S / (C k chunk) rounds, at least one. Between hosts as a
  *   tree: ceil(log2 M) (2 l + (r + 2 min(r, S - r)) / NICs) beside, r = min(S, a round's bytes),
@@ -65,9 +66,9 @@ struct CostQuery
  * - PAT (all-gather, reduce-scatter): ceil(log2 n) l + S (n-1)/n over 3/4 of the NICs.
  * - Tree (all-reduce): K = S / (C chunk) chunks go up and down the double binary tree (chains of k
  *   in hosts, log2 M levels between): 2 ((k-1)(l + min(chunk, g)/b) + ceil(log2 M)(l + chunk/B))
- *   for the first, and for each further one treeChunkUs + treeBandwidthFactor max(2 chunk/b, f
- *   chunk/B), as a chain loads its links in both directions, and a host sends each byte f = 2
- *   times (two hosts: once).
+ *   for the first (Simple: all of a chunk in g's place, as its slices are chunks), and for each
+ * further one treeChunkUs + treeBandwidthFactor max(2 chunk/b, f chunk/B), as a chain loads its
+ * links in both directions, and a host sends each byte f = 2 times (two hosts: once).
  * - Broadcast, reduce: one chain of n-1 hops: hops as in the ring (between hosts of chunks) plus
  * what is in no hop of a channel's bytes / slowest rate; of two hosts, B simplexGain, as none both
  * sends and receives.

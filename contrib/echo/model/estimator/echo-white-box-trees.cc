@@ -19,6 +19,7 @@ namespace
 /** The tree with one chunk size, for @p bytes of at most the query's. */
 CostTerms TreeTermsWith(const MachineProfile& profile,
                         const GroupShape& shape,
+                        const CostQuery& query,
                         const ChannelView& view,
                         double channelBytes,
                         double chunk)
@@ -28,10 +29,12 @@ CostTerms TreeTermsWith(const MachineProfile& profile,
     const double further = std::max(0.0, channelBytes / chunk - 1);
     const double levels = shape.hosts > 1 ? std::ceil(std::log2(shape.hosts)) : 0;
     const double loads = shape.hosts == 2 ? 1 : 2; // times that a host sends each byte
+    // With Simple the trees have one slice a chunk: a chunk is passed on when all of it is there.
+    const double grain = ProtocolIndex(query.how.protocol) == 2 ? chunk : view.grain;
     CostTerms terms;
     terms.setup = SetupOf(constants, view.used);
-    terms.intra = 2 * (shape.localRanks - 1.0) *
-                  (view.intraStep + std::min(first, view.grain) / view.intraRate);
+    terms.intra =
+        2 * (shape.localRanks - 1.0) * (view.intraStep + std::min(first, grain) / view.intraRate);
     terms.inter = 2 * levels * (view.interStep + first / view.interRate);
     const double intraChunk = shape.localRanks > 1 ? 2 * chunk / view.intraRate : 0;
     const double interChunk = levels > 0 ? loads * chunk / view.interRate : 0;
@@ -85,7 +88,7 @@ CostTerms TreeTerms(const MachineProfile& profile, const GroupShape& shape, cons
          NcclTreeChunks(query.how.protocol, shape, query.bytes / view.used))
     {
         const CostTerms terms =
-            TreeTermsWith(profile, shape, view, choice.channelBytes, choice.chunkBytes);
+            TreeTermsWith(profile, shape, query, view, choice.channelBytes, choice.chunkBytes);
         if (terms.GetTotal() > longest.GetTotal())
         {
             longest = terms;
