@@ -517,6 +517,82 @@ TEST(FlowNetwork, KeepsBytesAndBounds)
     }
 }
 
+// The same bounds where changes of rates are gathered: 480 messages under way all the time.
+TEST(FlowNetwork, GatheredUpdatesKeepBytesAndBounds)
+{
+    Lottery lottery(7);
+    SmallCluster cluster;
+    cluster.hosts = 40;
+    cluster.hostsPerLeaf = 10;
+    cluster.uplinkRate = "800Gbps";
+    FlowRig rig(cluster);
+    std::vector<uint64_t> sent(cluster.hosts, 0);
+    std::vector<uint64_t> received(cluster.hosts, 0);
+    uint64_t messages = 0;
+    std::function<void(uint32_t, uint32_t)> sendNext = [&](uint32_t from, uint32_t left) {
+        if (left == 0)
+        {
+            return;
+        }
+        const uint32_t to = (from + 1 + lottery.Draw(39)) % 40;
+        const uint64_t bytes = 1 + lottery.Draw(1 << 20);
+        sent[from] += bytes;
+        received[to] += bytes;
+        rig.flow->Send({rig.Nic(from), rig.Nic(to), bytes, messages++, 0, CollectiveId()},
+                       [&sendNext, from, left] { sendNext(from, left - 1); });
+    };
+    for (uint32_t i = 0; i < 480; ++i)
+    {
+        sendNext(i % 40, 5);
+    }
+    Simulator::Run();
+    rig.flow->ReportLinks(rig.records, Simulator::Now());
+    EXPECT_LT(2 * rig.flow->GetSolveCount(), messages); // else nothing was gathered
+    EXPECT_EQ(rig.records.flows.size(), 2400u);
+    EXPECT_EQ(rig.flow->GetTotals().liveFlows, 0u);
+    for (const auto& link : rig.records.links)
+    {
+        EXPECT_LE(link.peakRate, 1.0);
+        EXPECT_GE(link.busy, TxTime(link.payloadBytes, link.rate));
+        EXPECT_LE(link.busy, Simulator::Now());
+    }
+    for (uint32_t host = 0; host < 40; ++host)
+    {
+        const std::string nic = "host" + std::to_string(host) + "/nic0";
+        for (const LinkRecord& link : rig.records.links)
+        {
+            EXPECT_TRUE(link.from != nic || link.payloadBytes == sent[host]);
+            EXPECT_TRUE(link.to != nic || link.payloadBytes == received[host]);
+        }
+    }
+}
+
+// 64 hosts with 8 messages each: exact, and from 512 on gathered. A byte more, or 3 % more, never
+// ends sooner.
+TEST(FlowNetwork, MoreBytesNeverEndSooner)
+{
+    for (const uint32_t each : {2u, 8u})
+    {
+        int64_t before = 0;
+        for (uint64_t bytes = 100000; bytes < 200000; bytes += bytes % 2 == 0 ? 1 : bytes / 32)
+        {
+            SmallCluster cluster;
+            cluster.hosts = 64;
+            cluster.hostsPerLeaf = 16;
+            FlowRig rig(cluster);
+            for (uint32_t i = 0; i < 64 * each; ++i)
+            {
+                const uint32_t from = i % 64;
+                rig.Send(from, (from + 1 + 7 * (i / 64)) % 64, bytes, i / 64);
+            }
+            Simulator::Run();
+            const int64_t last = *std::max_element(rig.arrivals.begin(), rig.arrivals.end());
+            EXPECT_GE(last, before) << each << " messages of " << bytes;
+            before = last;
+        }
+    }
+}
+
 /** One switch; the link of host 0 meets the events. */
 struct FailureRig : public FlowRig
 {

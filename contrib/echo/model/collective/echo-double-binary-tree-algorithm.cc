@@ -8,7 +8,6 @@
 
 #include "ns3/assert.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace ns3
@@ -69,18 +68,16 @@ struct TreePlace
 TreePlace FindPlace(const GroupLayout& layout, const TreeShare& share, uint32_t member)
 {
     const uint32_t hostIndex = layout.hostOf[member];
-    const auto& host = layout.hosts[hostIndex];
-    const auto size = static_cast<uint32_t>(host.size());
-    const auto local =
-        static_cast<uint32_t>(std::find(host.begin(), host.end(), member) - host.begin());
-    const uint32_t fromHead = (local + size - EntryOf(layout, hostIndex, share.channel)) % size;
-    const auto head = [&](uint32_t index) {
-        return layout.hosts[index][EntryOf(layout, index, share.channel)];
+    const auto size = static_cast<uint32_t>(layout.hosts[hostIndex].size());
+    const uint32_t fromHead = StepsInHost(layout, share.channel, member);
+    const auto head = [&](uint32_t index) { return MemberInHost(layout, index, share.channel, 0); };
+    const auto inChain = [&](uint32_t steps) {
+        return MemberInHost(layout, hostIndex, share.channel, steps);
     };
     TreePlace place;
     if (fromHead > 0)
     {
-        place.above = host[(local + size - 1) % size];
+        place.above = inChain(fromHead - 1);
     }
     else
     {
@@ -94,7 +91,7 @@ TreePlace FindPlace(const GroupLayout& layout, const TreeShare& share, uint32_t 
     }
     if (fromHead + 1 < size)
     {
-        place.below[place.belowCount++] = host[(local + 1) % size];
+        place.below[place.belowCount++] = inChain(fromHead + 1);
     }
     return place;
 }

@@ -16,7 +16,7 @@ namespace echo
  * for any number of ranks.
  *
  * Inside a host the members form a chain that begins at the host's head, the channel's
- * entry (EntryOf); heads form the tree. Pieces are reduced up the tree and, from the root on,
+ * entry (MemberInHost); heads form the tree. Pieces are reduced up the tree and, from the root on,
  * sent down again, both at once. Each rank but the root sends and receives all bytes once upwards
  * and once downwards; of the two trees together each host sends and receives about twice the bytes,
  * spread over its NICs by channel.

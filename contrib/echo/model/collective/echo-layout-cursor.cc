@@ -8,14 +8,45 @@ namespace ns3
 namespace echo
 {
 
-LayoutCursor::LayoutCursor(const GroupLayout& layout, uint32_t channel, uint32_t member)
-    : m_layout(&layout), m_channel(channel), m_host(layout.hostOf.at(member)), m_local(0)
+uint32_t MemberInHost(const GroupLayout& layout, uint32_t host, uint32_t channel, uint32_t steps)
 {
-    const auto& host = layout.hosts[m_host];
-    const auto size = static_cast<uint32_t>(host.size());
-    const auto index =
-        static_cast<uint32_t>(std::find(host.begin(), host.end(), member) - host.begin());
-    m_local = (index + size - EntryOf(layout, m_host, channel)) % size;
+    const auto& members = layout.hosts[host];
+    const auto& entries = layout.entries[host];
+    const uint32_t entry = entries[channel % entries.size()];
+    const HostRings& rings = *layout.rings[host];
+    if (rings.IsEmpty())
+    {
+        return members[(entry + steps) % members.size()];
+    }
+    const size_t ring = channel % rings.places.size();
+    return members[rings.places[ring][(rings.positions[ring][entry] + steps) % members.size()]];
+}
+
+uint32_t StepsInHost(const GroupLayout& layout, uint32_t channel, uint32_t member)
+{
+    const uint32_t host = layout.hostOf.at(member);
+    const auto& members = layout.hosts[host];
+    const auto& entries = layout.entries[host];
+    const auto size = static_cast<uint32_t>(members.size());
+    auto from = entries[channel % entries.size()];
+    auto to =
+        static_cast<uint32_t>(std::find(members.begin(), members.end(), member) - members.begin());
+    const HostRings& rings = *layout.rings[host];
+    if (!rings.IsEmpty())
+    {
+        const auto& positions = rings.positions[channel % rings.positions.size()];
+        from = positions[from];
+        to = positions[to];
+    }
+    return (to + size - from) % size;
+}
+
+LayoutCursor::LayoutCursor(const GroupLayout& layout, uint32_t channel, uint32_t member)
+    : m_layout(&layout),
+      m_channel(channel),
+      m_host(layout.hostOf.at(member)),
+      m_local(StepsInHost(layout, channel, member))
+{
 }
 
 void LayoutCursor::Forward(uint32_t steps)
@@ -58,7 +89,7 @@ std::vector<uint32_t> RingOrder(const GroupLayout& layout, uint32_t channel)
         const auto& host = layout.hosts[index];
         for (size_t i = 0; i < host.size(); ++i)
         {
-            order.push_back(host[(EntryOf(layout, index, channel) + i) % host.size()]);
+            order.push_back(MemberInHost(layout, index, channel, static_cast<uint32_t>(i)));
         }
     }
     return order;

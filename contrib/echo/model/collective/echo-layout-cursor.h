@@ -12,18 +12,20 @@ namespace ns3
 namespace echo
 {
 
-/** @return the place in layout.hosts[host] at which a channel enters the host */
-inline uint32_t EntryOf(const GroupLayout& layout, uint32_t host, uint32_t channel)
-{
-    const auto& entries = layout.entries[host];
-    return entries[channel % entries.size()];
-}
+/**
+ * @return the member of the used host that a channel reaches @p steps (below the host's size) after
+ *         it has entered the host: at its entry c mod k of k members (GroupLayout::entries; local
+ *         member c mod k where every GPU has a NIC), so that channels spread over the NICs; from
+ *         there in order of places, or of a ring of links (GroupLayout::rings)
+ */
+uint32_t MemberInHost(const GroupLayout& layout, uint32_t host, uint32_t channel, uint32_t steps);
+
+/** @return the steps after which a channel reaches @p member on the member's host */
+uint32_t StepsInHost(const GroupLayout& layout, uint32_t channel, uint32_t member);
 
 /**
- * A place in the ring of one channel: hosts in layout order, the members of a host rotated by the
- * channel, so that channel c enters a host of k members at its entry c mod k (GroupLayout::entries;
- * local member c mod k where every GPU has a NIC) and leaves it at the member before. Channels
- * thereby spread over the NICs of a host, whatever the hosts' sizes.
+ * A place in the ring of one channel: hosts in layout order, the members of a host as in
+ * MemberInHost.
  *
  * Moves in either direction without a list of all members; @p layout outlives the cursor.
  */
@@ -36,8 +38,7 @@ class LayoutCursor
     /** @return the member here */
     uint32_t Get() const
     {
-        const auto& host = m_layout->hosts[m_host];
-        return host[(EntryOf(*m_layout, m_host, m_channel) + m_local) % host.size()];
+        return MemberInHost(*m_layout, m_host, m_channel, m_local);
     }
 
     /** Goes @p steps forwards, past the end to the beginning. */

@@ -3,6 +3,7 @@
 
 #include "ns3/echo-connection-map.h"
 #include "ns3/echo-error.h"
+#include "ns3/echo-layout-cursor.h"
 
 #include <algorithm>
 #include <cmath>
@@ -178,12 +179,9 @@ class WindowLoads
         : m_inFlight(inFlight), m_position(layout.GetRanks())
     {
         uint32_t position = 0;
-        for (const auto& host : layout.hosts)
+        for (const uint32_t member : RingOrder(layout, 0))
         {
-            for (const uint32_t member : host)
-            {
-                m_position[member] = position++;
-            }
+            m_position[member] = position++;
         }
         m_windows.resize((position + inFlight - 2) / inFlight);
     }

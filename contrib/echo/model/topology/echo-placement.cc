@@ -237,6 +237,32 @@ std::vector<uint32_t> EntriesOf(const std::vector<uint32_t>& members,
     return entries;
 }
 
+/** Rings of the members of one host; those of hosts alike are searched once. */
+std::shared_ptr<const HostRings> RingsOf(
+    const std::vector<uint32_t>& members,
+    const CommGroup& group,
+    const Placement& placement,
+    std::map<LinkUnits, std::shared_ptr<const HostRings>>& known)
+{
+    static const auto NONE = std::make_shared<const HostRings>();
+    if (members.size() < 3)
+    {
+        return NONE; // any order is the same ring
+    }
+    std::vector<DeviceId> gpus;
+    for (const uint32_t member : members)
+    {
+        gpus.push_back(placement.GetGpu(group.GetRank(member)));
+    }
+    const LinkUnits units = CountLinkUnits(*placement.GetTopology(), gpus);
+    auto& rings = known[units];
+    if (!rings)
+    {
+        rings = std::make_shared<const HostRings>(FindHostRings(units));
+    }
+    return rings;
+}
+
 GroupLayoutPtr MakeGroupLayout(CommGroupPtr group, PlacementPtr placement)
 {
     auto layout = std::make_shared<GroupLayout>();
@@ -270,6 +296,7 @@ GroupLayoutPtr MakeGroupLayout(CommGroupPtr group, PlacementPtr placement)
     }
     layout->minLocal = std::numeric_limits<uint32_t>::max();
     layout->nicsPerHost = std::numeric_limits<uint32_t>::max();
+    std::map<LinkUnits, std::shared_ptr<const HostRings>> rings;
     for (const auto& host : layout->hosts)
     {
         const auto local = static_cast<uint32_t>(host.size());
@@ -286,6 +313,7 @@ GroupLayoutPtr MakeGroupLayout(CommGroupPtr group, PlacementPtr placement)
         }
         layout->nicsPerHost = std::min(layout->nicsPerHost, static_cast<uint32_t>(nics.size()));
         layout->entries.push_back(EntriesOf(host, *group, *placement));
+        layout->rings.push_back(RingsOf(host, *group, *placement, rings));
     }
     layout->group = std::move(group);
     layout->placement = std::move(placement);

@@ -2,6 +2,7 @@
 #ifndef ECHO_PLACEMENT_H
 #define ECHO_PLACEMENT_H
 
+#include "echo-host-rings.h"
 #include "echo-topology.h"
 
 #include "ns3/echo-comm-group.h"
@@ -91,6 +92,12 @@ struct GroupLayout
      * has NICs use each NIC once.
      */
     std::vector<std::vector<uint32_t>> entries;
+    /**
+     * By used host: rings of places in `hosts[h]` over links from GPU to GPU, of which channels
+     * take one after the other; empty where GPUs are joined by switches: rings pass places in
+     * order.
+     */
+    std::vector<std::shared_ptr<const HostRings>> rings;
     uint32_t minLocal{0};    //!< fewest members on a host
     uint32_t maxLocal{0};    //!< most members on a host
     uint32_t nicsPerHost{0}; //!< distinct NICs serving members; min over hosts

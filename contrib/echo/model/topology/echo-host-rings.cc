@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-host-rings.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+
+namespace ns3
+{
+namespace echo
+{
+
+namespace
+{
+
+using Ring = std::vector<uint32_t>;
+
+/** Lists round trips through all places over links, each once, whatever its direction. */
+class RoundTrips
+{
+  public:
+    explicit RoundTrips(const LinkUnits& units) : m_units(units), m_visited(units.size(), false)
+    {
+        m_trip.push_back(0);
+        m_visited[0] = true;
+        Extend();
+    }
+
+    const std::vector<Ring>& Get() const
+    {
+        return m_found;
+    }
+
+  private:
+    void Extend()
+    {
+        if (++m_steps > MOST_STEPS)
+        {
+            return;
+        }
+        const uint32_t last = m_trip.back();
+        if (m_trip.size() == m_units.size())
+        {
+            if (m_units[last][0] > 0 && m_trip[1] < last) // not the other way round again
+            {
+                m_found.push_back(m_trip);
+            }
+            return;
+        }
+        for (uint32_t next = 1; next < m_units.size(); ++next)
+        {
+            if (!m_visited[next] && m_units[last][next] > 0)
+            {
+                m_visited[next] = true;
+                m_trip.push_back(next);
+                Extend();
+                m_trip.pop_back();
+                m_visited[next] = false;
+            }
+        }
+    }
+
+    static constexpr uint32_t MOST_STEPS = 20000; //!< all of 8 places joined all to all: 13,700
+
+    const LinkUnits& m_units;
+    std::vector<bool> m_visited;
+    Ring m_trip;
+    uint32_t m_steps{0};
+    std::vector<Ring> m_found;
+};
+
+/** Adds to the units of the links of a round trip. */
+void Change(LinkUnits& units, const Ring& trip, int by)
+{
+    for (size_t i = 0; i < trip.size(); ++i)
+    {
+        const uint32_t a = trip[i];
+        const uint32_t b = trip[(i + 1) % trip.size()];
+        units[a][b] += static_cast<uint32_t>(by); // wraps and comes back
+        units[b][a] += static_cast<uint32_t>(by);
+    }
+}
+
+/** Finds the most round trips that the links carry side by side. */
+class TripPacker
+{
+  public:
+    TripPacker(const LinkUnits& units, const std::vector<Ring>& trips)
+        : m_left(units), m_trips(trips), m_bound(UINT32_MAX)
+    {
+        for (const auto& row : units) // a round trip takes two units of each place
+        {
+            uint32_t sum = 0;
+            for (const uint32_t count : row)
+            {
+                sum += count;
+            }
+            m_bound = std::min(m_bound, sum / 2);
+        }
+        Add(0);
+    }
+
+    const std::vector<size_t>& GetBest() const
+    {
+        return m_best;
+    }
+
+  private:
+    void Add(size_t first)
+    {
+        if (m_chosen.size() > m_best.size())
+        {
+            m_best = m_chosen;
+        }
+        for (size_t trip = first; trip < m_trips.size(); ++trip)
+        {
+            if (m_best.size() >= m_bound || ++m_steps > MOST_STEPS)
+            {
+                return;
+            }
+            if (Fits(m_trips[trip]))
+            {
+                Change(m_left, m_trips[trip], -1);
+                m_chosen.push_back(trip);
+                Add(trip); // links may carry it again
+                m_chosen.pop_back();
+                Change(m_left, m_trips[trip], 1);
+            }
+        }
+    }
+
+    bool Fits(const Ring& trip) const
+    {
+        for (size_t i = 0; i < trip.size(); ++i)
+        {
+            if (m_left[trip[i]][trip[(i + 1) % trip.size()]] == 0)
+            {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    static constexpr uint32_t MOST_STEPS = 200000;
+
+    LinkUnits m_left;
+    const std::vector<Ring>& m_trips;
+    uint32_t m_bound; //!< no more round trips than this
+    std::vector<size_t> m_chosen;
+    std::vector<size_t> m_best;
+    uint32_t m_steps{0};
+};
+
+void AddRing(const Ring& ring, HostRings& rings)
+{
+    std::vector<uint32_t> positions(ring.size());
+    for (uint32_t i = 0; i < ring.size(); ++i)
+    {
+        positions[ring[i]] = i;
+    }
+    rings.places.push_back(ring);
+    rings.positions.push_back(std::move(positions));
+}
+
+/** The round trip as two rings, which take its links. */
+void AddBothWays(Ring ring, LinkUnits& left, HostRings& rings)
+{
+    Change(left, ring, -1);
+    AddRing(ring, rings);
+    std::reverse(ring.begin() + 1, ring.end());
+    AddRing(ring, rings);
+}
+
+} // namespace
+
+HostRings FindHostRings(const LinkUnits& units)
+{
+    HostRings rings;
+    if (units.size() < 3)
+    {
+        return rings;
+    }
+    const RoundTrips trips(units);
+    const TripPacker packer(units, trips.Get());
+    LinkUnits left = units;
+    for (const size_t trip : packer.GetBest())
+    {
+        AddBothWays(trips.Get()[trip], left, rings);
+    }
+    // Where trips are too many to list, those listed are much alike: more may fit beside them.
+    for (;;)
+    {
+        const RoundTrips more(left);
+        if (more.Get().empty())
+        {
+            return rings;
+        }
+        AddBothWays(more.Get().front(), left, rings);
+    }
+}
+
+LinkUnits CountLinkUnits(const Topology& topology, const std::vector<DeviceId>& gpus)
+{
+    std::map<DeviceId, size_t> place;
+    for (size_t i = 0; i < gpus.size(); ++i)
+    {
+        place[gpus[i]] = i;
+    }
+    std::vector<std::vector<uint64_t>> rates(gpus.size(), std::vector<uint64_t>(gpus.size(), 0));
+    uint64_t slowest = UINT64_MAX;
+    for (size_t i = 0; i < gpus.size(); ++i)
+    {
+        for (const PortId port : topology.GetPorts(gpus[i]))
+        {
+            const auto peer = place.find(topology.OwnerOf(Topology::PeerOf(port)));
+            if (peer != place.end())
+            {
+                rates[i][peer->second] += topology.RateOf(port).GetBitRate();
+                slowest = std::min(slowest, topology.RateOf(port).GetBitRate());
+            }
+        }
+    }
+    LinkUnits units(gpus.size(), std::vector<uint32_t>(gpus.size(), 0));
+    for (size_t i = 0; i < gpus.size(); ++i)
+    {
+        for (size_t j = 0; j < gpus.size(); ++j)
+        {
+            units[i][j] = static_cast<uint32_t>(rates[i][j] / slowest);
+        }
+    }
+    return units;
+}
+
+} // namespace echo
+} // namespace ns3
