@@ -9,10 +9,12 @@
 #include "replay-accuracy.h"
 #include "slowdown-accuracy.h"
 #include "training-accuracy.h"
+#include "training-constants.h"
 
 #include "ns3/echo-command-line.h"
 #include "ns3/echo-error.h"
 
+#include <algorithm>
 #include <fstream>
 #include <functional>
 #include <iostream>
@@ -176,7 +178,42 @@ void WriteProducts(std::ostream& out)
                             {"H100", ROOT + "/scenarios/clusters/dgx-h100.yaml"}});
 }
 
-/** Measured training steps; @p only: one of their names, "products", or empty. */
+/** The constants that steps tell, with the sources that they play a part in. */
+std::vector<StepConstant> GetStepConstants(const std::vector<MeasuredSteps>& sources)
+{
+    const auto steps = [&sources](const std::string& name) {
+        return *std::find_if(sources.begin(), sources.end(), [&name](const MeasuredSteps& source) {
+            return source.name == name;
+        });
+    };
+    const StepConstant a100{"sustained, A100",
+                            "Sustained",
+                            0.95,
+                            {0.91, 0.93, 0.95, 0.97},
+                            {{steps("megatron-sc21"), "Megatron-LM", "", 1},
+                             {steps("vtrain-multi"), "vTrain, 64 GPUs and more", "", 1},
+                             {steps("vtrain-single"), "vTrain, one host", "", 40},
+                             {steps("llm-foundry"), "llm-foundry", "a100", 10}}};
+    const StepConstant h100{"sustained, H100",
+                            "Sustained",
+                            0.85,
+                            {0.82, 0.85, 0.88, 0.91},
+                            {{steps("dgxc-gpt"), "GPT-3 175B", "", 5},
+                             {steps("dgxc-llama3-8b"), "Llama 3.1 8B", "", 5},
+                             {steps("dgxc-nemotron-15b"), "Nemotron-4 15B", "", 5},
+                             {steps("bridge-dense"), "Megatron-Bridge, dense", "h100", 2},
+                             {steps("llm-foundry"), "llm-foundry", "h100", 5}}};
+    const StepConstant grouped{"grouped_gemm",
+                               "GroupedGemm",
+                               0.6,
+                               {0.45, 0.6, 0.75},
+                               {{steps("bridge-moe"), "gpt-oss", "gpt-oss", 5},
+                                {steps("bridge-moe"), "Qwen3", "qwen3", 6},
+                                {steps("bridge-moe"), "DeepSeek-V3", "deepseek", 4}}};
+    return {a100, h100, grouped};
+}
+
+/** Measured training steps; @p only: one of their names, "products", "constants", or empty. */
 int WriteTraining(const std::string& folder, const std::string& only, bool full)
 {
     const std::string tables = ROOT + "/calibration/training/";
@@ -212,6 +249,11 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
         WriteProducts(std::cout);
         return 0;
     }
+    if (only == "constants")
+    {
+        WriteConstantAccuracy(std::cout, GetStepConstants(sources));
+        return 0;
+    }
     std::ostringstream summary;
     std::ostringstream details;
     for (MeasuredSteps steps : sources)
@@ -228,7 +270,7 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
     }
     if (summary.str().empty())
     {
-        std::string known = "products";
+        std::string known = "products, constants";
         for (const MeasuredSteps& steps : sources)
         {
             known += ", " + steps.name;
@@ -240,6 +282,9 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
         std::cout << "\n" << details.str();
         return 0;
     }
+    std::ostringstream rest; // takes its time: the page is not open meanwhile
+    WriteConstantAccuracy(rest, GetStepConstants(sources));
+    WriteProducts(rest);
     const std::string path = folder + "/accuracy-training.md";
     std::ofstream out(path);
     out << "# Accuracy of training steps\n\n"
@@ -251,9 +296,8 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
            "percent.\n\n"
         << "| source | rows | mean abs | median abs | 90th percentile | worst | mean | bar: mean "
            "(90th) |\n|---|---:|---:|---:|---:|---:|---:|---:|\n"
-        << summary.str() << "\n";
-    WriteProducts(out);
-    out << details.str();
+        << summary.str() << "\n"
+        << rest.str() << details.str();
     if (!out.flush())
     {
         throw InputError({path, 0, ""}, "no writable file", "one");

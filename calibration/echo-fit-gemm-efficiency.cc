@@ -46,13 +46,13 @@ struct Gpu
 };
 
 const Gpu GPUS[] = {
-    {"a100", "A100", "NVIDIA A100 SXM", "A100, A800", 108, 0.97, true, 312e12, 2039e9},
+    {"a100", "A100", "NVIDIA A100 SXM", "A100, A800", 108, 0.95, true, 312e12, 2039e9},
     {"h100",
      "H100",
      "NVIDIA H100 SXM",
      "H100, H800, H200, GH200",
      132,
-     0.88,
+     0.85,
      true,
      989.4e12,
      3350e9},
@@ -344,7 +344,7 @@ void WriteArchitecture(std::ostream& out, const Tables& tables, const Gpu& gpu)
     line("gemm_fp32", GetShare(tables.kernels, "sgemm", "Compute throughput"));
     line("gemm_memory", Median(memory, "products with few rows"));
     line("gemm_epilogue", std::min(1.0, 1 / slope));
-    line("grouped_gemm", 0.75);
+    line("grouped_gemm", 0.6);
     line("flash1", 0.5);
     WriteAttention(out,
                    AttentionTable(tables.attention, gpu.attention, gpu.peak),

@@ -201,6 +201,32 @@ StepErrors WriteStepAccuracy(std::ostream& out, const MeasuredSteps& source, boo
     return result;
 }
 
+std::vector<SimulatedStep> SimulateSteps(const MeasuredSteps& source,
+                                         const std::string& part,
+                                         uint32_t stride)
+{
+    const StepTable table = ReadTable(source.table);
+    std::vector<SimulatedStep> steps;
+    uint32_t matching = 0;
+    for (size_t i = 0; i < table.rows.size(); ++i)
+    {
+        const Step step = ReadStep(table, i, source.table);
+        if (step.label.find(part) == std::string::npos || matching++ % stride != 0)
+        {
+            continue;
+        }
+        try
+        {
+            steps.push_back({step.measured, Simulate(source, step, source.isFull)});
+        }
+        catch (const std::exception& error)
+        {
+            std::cerr << step.label << ": " << error.what() << "\n";
+        }
+    }
+    return steps;
+}
+
 void WriteStepSummary(std::ostream& out, const MeasuredSteps& source, const StepErrors& result)
 {
     out << "| " << source.title << " | " << result.errors.size() << " | ";

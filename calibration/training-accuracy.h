@@ -2,6 +2,7 @@
 #ifndef TRAINING_ACCURACY_H
 #define TRAINING_ACCURACY_H
 
+#include <cstdint>
 #include <iosfwd>
 #include <string>
 #include <vector>
@@ -37,6 +38,22 @@ struct StepErrors
  * @param full all ranks are simulated, not one of each program
  */
 StepErrors WriteStepAccuracy(std::ostream& out, const MeasuredSteps& source, bool full);
+
+/** A row of a source, simulated. */
+struct SimulatedStep
+{
+    double measured{0};  //!< seconds
+    double simulated{0}; //!< seconds
+};
+
+/**
+ * @param part of a row's settings that it must hold; empty: all rows
+ * @param stride every how many of these rows is simulated
+ * @return the rows that could be
+ */
+std::vector<SimulatedStep> SimulateSteps(const MeasuredSteps& source,
+                                         const std::string& part,
+                                         uint32_t stride);
 
 /** Writes one line of the table of sources. */
 void WriteStepSummary(std::ostream& out, const MeasuredSteps& source, const StepErrors& result);

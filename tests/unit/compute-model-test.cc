@@ -231,14 +231,14 @@ TEST(GemmPoints, NearbyProductsCorrectTheModel)
 
 TEST(GemmPoints, MeasuredProductsKeepTheirTimes)
 {
-    // Under lasting load arithmetic is slower than in the bursts that were measured: by 0.97.
+    // Under lasting load arithmetic is slower than in the bursts that were measured: by 0.95.
     const ComputeProfile profile = ShippedProfile();
     const auto model = MakeModel(ShippedGpu("dgx-a100"), profile);
     for (const GemmPoint& point : profile.architectures[0].gemmPoints)
     {
         const double seconds = model->GetSeconds(RooflineComputeModel::MakeProduct(point));
         EXPECT_GE(seconds, 0.9999 * point.time.GetSeconds());
-        EXPECT_LE(seconds, 1.0001 / 0.97 * point.time.GetSeconds());
+        EXPECT_LE(seconds, 1.0001 / 0.95 * point.time.GetSeconds());
     }
     EXPECT_GT(profile.architectures[0].gemmPoints.size(), 800u);
 }

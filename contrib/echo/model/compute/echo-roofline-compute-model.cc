@@ -41,15 +41,27 @@ Operator RooflineComputeModel::MakeProduct(const GemmPoint& point)
 
 TypeId RooflineComputeModel::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::echo::RooflineComputeModel")
-                            .SetParent<ComputeModel>()
-                            .SetGroupName("Echo")
-                            .AddConstructor<RooflineComputeModel>()
-                            .AddAttribute("Scale",
-                                          "Factor on the durations of kernels and copies.",
-                                          DoubleValue(1),
-                                          MakeDoubleAccessor(&RooflineComputeModel::m_scale),
-                                          MakeDoubleChecker<double>(0, 1e6));
+    static TypeId tid =
+        TypeId("ns3::echo::RooflineComputeModel")
+            .SetParent<ComputeModel>()
+            .SetGroupName("Echo")
+            .AddConstructor<RooflineComputeModel>()
+            .AddAttribute("Scale",
+                          "Factor on the durations of kernels and copies.",
+                          DoubleValue(1),
+                          MakeDoubleAccessor(&RooflineComputeModel::m_scale),
+                          MakeDoubleChecker<double>(0, 1e6))
+            .AddAttribute("Sustained",
+                          "Share of the peak under lasting load; 0: the profile's.",
+                          DoubleValue(0),
+                          MakeDoubleAccessor(&RooflineComputeModel::m_sustained),
+                          MakeDoubleChecker<double>(0, 1))
+            .AddAttribute("GroupedGemm",
+                          "Efficiency of products of experts, of a plain product's; "
+                          "0: the profile's.",
+                          DoubleValue(0),
+                          MakeDoubleAccessor(&RooflineComputeModel::m_groupedGemm),
+                          MakeDoubleChecker<double>(0, 1));
     return tid;
 }
 
@@ -61,6 +73,8 @@ void RooflineComputeModel::Configure(const GpuSpec& gpu, const ComputeProfile& p
     }
     m_gpu = gpu;
     m_efficiency = profile.Find(gpu.name, m_isMeasured);
+    m_efficiency.sustained = m_sustained > 0 ? m_sustained : m_efficiency.sustained;
+    m_efficiency.groupedGemm = m_groupedGemm > 0 ? m_groupedGemm : m_efficiency.groupedGemm;
     m_points = GemmPoints();
     if (m_isMeasured && m_efficiency.measuredOn.empty() && m_efficiency.gemmEpilogue > 0)
     {

@@ -85,7 +85,9 @@ class RooflineComputeModel : public ComputeModel
     /** @return share of the peak that @p op reaches */
     double GetArithmeticEfficiency(const Operator& op, double ideal) const;
 
-    double m_scale{1}; //!< factor on GPU time
+    double m_scale{1};       //!< factor on GPU time
+    double m_sustained{0};   //!< instead of the profile's; 0: the profile's
+    double m_groupedGemm{0}; //!< the same
     GpuSpec m_gpu;
     KernelEfficiency m_efficiency;
     GemmPoints m_points;     //!< of this GPU's architecture
