@@ -2,6 +2,7 @@
 #include "echo-train-network.h"
 
 #include "ns3/assert.h"
+#include "ns3/double.h"
 #include "ns3/echo-time-limit.h"
 #include "ns3/echo-units.h"
 #include "ns3/simulator.h"
@@ -53,6 +54,18 @@ TypeId TrainNetwork::GetTypeId()
                           UintegerValue(16),
                           MakeUintegerAccessor(&TrainNetwork::m_firstHeaderBytes),
                           MakeUintegerChecker<uint64_t>(0, 4096))
+            .AddAttribute("BufferBytes",
+                          "Packet memory of a switch",
+                          UintegerValue(32000000),
+                          MakeUintegerAccessor(&TrainNetwork::m_bufferBytes),
+                          MakeUintegerChecker<uint64_t>(1))
+            .AddAttribute(
+                "PfcAlpha",
+                "A source is paused while the first switch holds more than this times its "
+                "free memory of what it sent; 0: never",
+                DoubleValue(0.125),
+                MakeDoubleAccessor(&TrainNetwork::m_alpha),
+                MakeDoubleChecker<double>(0, 64))
             .AddAttribute("TrainPackets",
                           "Packets of a full train; 1: every packet by itself",
                           UintegerValue(32),
@@ -67,6 +80,7 @@ void TrainNetwork::Prepare(Ptr<Router> router, RecordSink* sink)
     m_paths.Prepare(router);
     m_ports.resize(m_paths.GetLinks().size());
     m_sources.resize(m_ports.size());
+    m_buffers.resize(m_paths.GetTopology().GetDeviceCount());
 }
 
 void TrainNetwork::DoDispose()
@@ -162,6 +176,7 @@ void TrainNetwork::Send(const Message& message, DeliveredCallback delivered)
     if (!source.sends)
     {
         source.sends = true;
+        source.device = m_paths.GetTopology().NeighborOf(port).Get();
         SendNext(port);
     }
 }
@@ -178,12 +193,60 @@ uint32_t TrainNetwork::NewTrain()
     return number;
 }
 
+uint64_t TrainNetwork::GetWireBytes(const Train& train) const
+{
+    return train.payload + m_headerBytes * GetPacketCount(train.payload) +
+           (train.isFirst ? m_firstHeaderBytes : 0);
+}
+
+bool TrainNetwork::IsPaused(Source& source, int64_t now)
+{
+    Buffer& buffer = m_buffers[source.device];
+    while (!buffer.departures.empty() && buffer.departures.top().time <= now)
+    {
+        const Departure& gone = buffer.departures.top();
+        buffer.held -= gone.bytes;
+        m_sources[gone.source].held -= gone.bytes;
+        buffer.departures.pop();
+    }
+    while (!source.departures.empty() && source.departures.front() <= now)
+    {
+        source.departures.pop_front();
+    }
+    const uint64_t free = m_bufferBytes - std::min(m_bufferBytes, buffer.held);
+    return m_alpha > 0 && source.held > 0 &&
+           static_cast<double>(source.held) > m_alpha * static_cast<double>(free);
+}
+
+void TrainNetwork::Release(PortId port, uint64_t bytes, int64_t time)
+{
+    Source& source = m_sources[port.Get()];
+    m_buffers[source.device].departures.push({time, bytes, port.Get()});
+    source.departures.push_back(time);
+    if (source.waits)
+    {
+        source.waits = false;
+        Simulator::Schedule(PicoSeconds(time - NowPs()), &TrainNetwork::SendNext, this, port);
+    }
+}
+
 void TrainNetwork::SendNext(PortId port)
 {
     Source& source = m_sources[port.Get()];
     if (source.streams.empty())
     {
         source.sends = false;
+        return;
+    }
+    const int64_t now = NowPs();
+    if (IsPaused(source, now))
+    {
+        source.waits = source.departures.empty();
+        if (!source.waits)
+        {
+            const int64_t next = source.departures.front();
+            Simulator::Schedule(PicoSeconds(next - now), &TrainNetwork::SendNext, this, port);
+        }
         return;
     }
     const uint32_t number = source.streams.front();
@@ -199,7 +262,7 @@ void TrainNetwork::SendNext(PortId port)
     train.payload = std::min(left, m_mtu * m_trainPackets);
     train.isFirst = stream.sent == 0;
     train.isLast = train.payload == left;
-    train.end = train.endBefore = NowPs() - PAST; // all there
+    train.end = train.endBefore = now - PAST; // all there
     stream.sent += train.payload;
     if (train.isLast)
     {
@@ -210,9 +273,15 @@ void TrainNetwork::SendNext(PortId port)
     {
         source.streams.push_back(number);
     }
+    if (m_paths.Get(number).hops > 1)
+    {
+        const uint64_t bytes = GetWireBytes(train);
+        source.held += bytes;
+        m_buffers[source.device].held += bytes;
+    }
     Forward(added);
     const int64_t free = GetPort(port).free;
-    Simulator::Schedule(PicoSeconds(free - NowPs()), &TrainNetwork::SendNext, this, port);
+    Simulator::Schedule(PicoSeconds(free - now), &TrainNetwork::SendNext, this, port);
 }
 
 int64_t TrainNetwork::GetBacklog(Port& port, int64_t now)
@@ -251,7 +320,7 @@ void TrainNetwork::Forward(uint32_t number)
     port.free = std::max(port.free, now) + transmission;
     port.busy += transmission;
     port.payload += train.payload;
-    port.wire += train.payload + m_headerBytes * packets + (train.isFirst ? m_firstHeaderBytes : 0);
+    port.wire += GetWireBytes(train);
     if (train.end > now)
     {
         port.coming.push_back({now, train.end, transmission - firstPacket});
@@ -263,6 +332,10 @@ void TrainNetwork::Forward(uint32_t number)
     left = std::max(port.free, std::max(train.end, before) + lastPacket);
     train.end = left + port.delay;
     train.endBefore = before + port.delay;
+    if (train.hop == 1)
+    {
+        Release(m_paths.GetPath(train.stream)[0], GetWireBytes(train), left);
+    }
     if (++train.hop < path.hops)
     {
         WithinClock(PicoSeconds(train.end));
