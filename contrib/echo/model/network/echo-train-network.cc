@@ -21,6 +21,8 @@ NS_OBJECT_ENSURE_REGISTERED(TrainNetwork);
 namespace
 {
 
+/** Of the last train of a message, or fewer. */
+constexpr uint64_t LAST_PACKETS = 4;
 /** Before whatever may matter, ps. */
 constexpr int64_t PAST = 1000000000000;
 
@@ -68,7 +70,7 @@ TypeId TrainNetwork::GetTypeId()
                 MakeDoubleChecker<double>(0, 64))
             .AddAttribute("TrainPackets",
                           "Packets of a full train; 1: every packet by itself",
-                          UintegerValue(32),
+                          UintegerValue(64),
                           MakeUintegerAccessor(&TrainNetwork::m_trainPackets),
                           MakeUintegerChecker<uint32_t>(1, 65536));
     return tid;
@@ -259,7 +261,11 @@ void TrainNetwork::SendNext(PortId port)
     train.stream = number;
     train.transfer = transfer;
     train.hop = 0;
-    train.payload = std::min(left, m_mtu * m_trainPackets);
+    // Towards its end a message's trains are shorter: ends come in the order of packets.
+    const uint64_t half = (GetPacketCount(left) + 1) / 2;
+    const uint64_t packets =
+        std::min<uint64_t>(m_trainPackets, std::max<uint64_t>(half, LAST_PACKETS));
+    train.payload = std::min(left, m_mtu * packets);
     train.isFirst = stream.sent == 0;
     train.isLast = train.payload == left;
     train.end = train.endBefore = now - PAST; // all there

@@ -156,7 +156,7 @@ class TrainNetwork : public NetworkModel
     uint64_t m_mtu{4096};            //!< attribute Mtu
     uint64_t m_headerBytes{82};      //!< attribute HeaderBytes
     uint64_t m_firstHeaderBytes{16}; //!< attribute FirstHeaderBytes
-    uint32_t m_trainPackets{32};     //!< attribute TrainPackets
+    uint32_t m_trainPackets{64};     //!< attribute TrainPackets
     uint64_t m_bufferBytes{0};       //!< attribute BufferBytes
     double m_alpha{0};               //!< attribute PfcAlpha
     RecordSink* m_sink{nullptr};
