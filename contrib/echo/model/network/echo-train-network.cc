@@ -22,7 +22,7 @@ namespace
 {
 
 /** Of the last train of a message, or fewer. */
-constexpr uint64_t LAST_PACKETS = 4;
+constexpr uint64_t LAST_PACKETS = 8;
 /** Before whatever may matter, ps. */
 constexpr int64_t PAST = 1000000000000;
 
@@ -111,23 +111,24 @@ TrainNetwork::Port& TrainNetwork::GetPort(PortId number)
         port.delay = topology.DelayOf(number).GetPicoSeconds();
         const uint64_t packet = m_mtu + m_headerBytes;
         port.fullPacket = TxTime(packet, port.rate).GetPicoSeconds();
-        port.fullTrain = TxTime(packet * m_trainPackets, port.rate).GetPicoSeconds();
+        port.transmissions.resize(m_trainPackets + 1);
         port.firstHeader = TxTime(m_firstHeaderBytes, port.rate).GetPicoSeconds();
     }
     return port;
 }
 
-int64_t TrainNetwork::GetTransmission(const Port& port, uint64_t payload) const
+int64_t TrainNetwork::GetTransmission(Port& port, uint64_t payload, uint64_t packets) const
 {
-    if (payload == m_mtu * m_trainPackets)
+    if (payload != m_mtu * packets)
     {
-        return port.fullTrain;
+        return TxTime(payload + m_headerBytes * packets, port.rate).GetPicoSeconds();
     }
-    if (payload == m_mtu)
+    int64_t& known = port.transmissions[packets];
+    if (known == 0)
     {
-        return port.fullPacket;
+        known = TxTime((m_mtu + m_headerBytes) * packets, port.rate).GetPicoSeconds();
     }
-    return TxTime(payload + m_headerBytes * GetPacketCount(payload), port.rate).GetPicoSeconds();
+    return known;
 }
 
 void TrainNetwork::Send(const Message& message, DeliveredCallback delivered)
@@ -197,8 +198,7 @@ uint32_t TrainNetwork::NewTrain()
 
 uint64_t TrainNetwork::GetWireBytes(const Train& train) const
 {
-    return train.payload + m_headerBytes * GetPacketCount(train.payload) +
-           (train.isFirst ? m_firstHeaderBytes : 0);
+    return train.payload + m_headerBytes * train.packets + (train.isFirst ? m_firstHeaderBytes : 0);
 }
 
 bool TrainNetwork::IsPaused(Source& source, int64_t now)
@@ -266,6 +266,7 @@ void TrainNetwork::SendNext(PortId port)
     const uint64_t packets =
         std::min<uint64_t>(m_trainPackets, std::max<uint64_t>(half, LAST_PACKETS));
     train.payload = std::min(left, m_mtu * packets);
+    train.packets = train.payload < left ? packets : GetPacketCount(left);
     train.isFirst = stream.sent == 0;
     train.isLast = train.payload == left;
     train.end = train.endBefore = now - PAST; // all there
@@ -315,12 +316,15 @@ void TrainNetwork::Forward(uint32_t number)
     const FlowStream& path = m_paths.Get(train.stream);
     Port& port = GetPort(m_paths.GetPath(train.stream)[train.hop]);
     const int64_t now = NowPs();
-    const uint64_t packets = GetPacketCount(train.payload);
-    const uint64_t lastPayload = train.payload - (packets - 1) * m_mtu;
+    const uint64_t packets = train.packets;
     const int64_t first = train.isFirst ? port.firstHeader : 0;
-    const int64_t transmission = GetTransmission(port, train.payload) + first;
-    const int64_t firstPacket = GetTransmission(port, packets > 1 ? m_mtu : train.payload) + first;
-    const int64_t lastPacket = packets > 1 ? GetTransmission(port, lastPayload) : transmission;
+    const int64_t transmission = GetTransmission(port, train.payload, packets) + first;
+    const int64_t firstPacket = packets > 1 ? port.fullPacket + first : transmission;
+    int64_t lastPacket = transmission;
+    if (packets > 1)
+    {
+        lastPacket = GetTransmission(port, train.payload - (packets - 1) * m_mtu, 1);
+    }
     const int64_t backlog = GetBacklog(port, now);
     port.longestQueue = std::max(port.longestQueue, backlog);
     port.free = std::max(port.free, now) + transmission;

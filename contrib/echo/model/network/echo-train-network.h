@@ -72,6 +72,7 @@ class TrainNetwork : public NetworkModel
         uint32_t transfer{0};
         uint32_t hop{0};
         uint64_t payload{0};
+        uint64_t packets{0};
         bool isFirst{false};  //!< of its message
         bool isLast{false};   //!< of its message
         int64_t end{0};       //!< ps: its last byte is at the device that it comes to
@@ -91,12 +92,12 @@ class TrainNetwork : public NetworkModel
     {
         int64_t free{0}; //!< ps: all work that was announced will be done
         std::vector<Coming> coming;
-        int64_t fullPacket{0};   //!< ps that one takes; 0: not used yet
-        int64_t fullTrain{0};    //!< ps that one takes
-        int64_t firstHeader{0};  //!< ps that a message's first packet takes more
-        int64_t delay{0};        //!< ps
-        int64_t busy{0};         //!< ps
-        int64_t longestQueue{0}; //!< ps that a train waited
+        int64_t fullPacket{0};              //!< ps that one takes; 0: not used yet
+        std::vector<int64_t> transmissions; //!< ps, by number of full packets; 0: not used yet
+        int64_t firstHeader{0};             //!< ps that a message's first packet takes more
+        int64_t delay{0};                   //!< ps
+        int64_t busy{0};                    //!< ps
+        int64_t longestQueue{0};            //!< ps that a train waited
         uint64_t payload{0};
         uint64_t wire{0}; //!< bytes, headers included
         DataRate rate;
@@ -138,7 +139,7 @@ class TrainNetwork : public NetworkModel
     uint64_t GetPacketCount(uint64_t payload) const;
     Port& GetPort(PortId number);
     /** @return ps that a train takes on a port */
-    int64_t GetTransmission(const Port& port, uint64_t payload) const;
+    int64_t GetTransmission(Port& port, uint64_t payload, uint64_t packets) const;
     /** @return whether the switch that a source leads to has paused it */
     bool IsPaused(Source& source, int64_t now);
     /** What a source has sent leaves the switch that it leads to. */
