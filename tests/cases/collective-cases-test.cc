@@ -166,10 +166,7 @@ TEST(Case5, TopologyMatters)
         }
         EXPECT_GE(Milliseconds(tight.run.stepTime), 21.475) << fidelity;
         EXPECT_LE(Milliseconds(tight.run.stepTime), 21.475 * 1.08) << fidelity;
-        if (fidelity != "analytical")
-        {
-            ExpectNoLinkAboveFull(tight);
-        }
+        ExpectNoLinkAboveFull(tight);
     }
     // DCQCN takes longer while its rates recover, loses nothing and names itself.
     const CapturedRun dcqcn =

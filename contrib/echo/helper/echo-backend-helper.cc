@@ -2,6 +2,7 @@
 #include "echo-backend-helper.h"
 
 #include "ns3/boolean.h"
+#include "ns3/double.h"
 #include "ns3/echo-analytical-backend.h"
 #include "ns3/echo-derived-cost-model.h"
 #include "ns3/echo-error.h"
@@ -190,6 +191,10 @@ Ptr<NetworkModel> EchoBackendHelper::CreateTrainNetwork(RecordSink* sink)
 {
     Ptr<TrainNetwork> network = CreateObject<TrainNetwork>();
     network->SetAttribute("Mtu", UintegerValue(m_settings.network.mtuBytes));
+    if (!m_settings.network.pfc)
+    {
+        network->SetAttribute("PfcAlpha", DoubleValue(0));
+    }
     network->Prepare(m_router, sink);
     m_networks.push_back(network);
     return network;

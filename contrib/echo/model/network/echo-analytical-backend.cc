@@ -208,12 +208,17 @@ std::vector<LinkShare> AnalyticalBackend::GetShares(const CollectiveInstance& in
         return {};
     }
     UseAlone alone;
-    // Where samples say that it is faster than estimated, its bytes need the links as much sooner.
-    alone.seconds = facts.estimate.GetSeconds() * transferPart * std::min(instance.correction, 1.0);
+    alone.seconds = facts.estimate.GetSeconds() * transferPart;
     alone.busyPart =
         std::min(facts.intra.GetSeconds() / (facts.estimate.GetSeconds() * transferPart), 1.0);
     alone.wirePart = m_model->GetWirePart();
-    return m_watch->GetShares(instance, alone, m_model->KnowsFabric());
+    std::vector<LinkShare> shares = m_watch->GetShares(instance, alone, m_model->KnowsFabric());
+    // Where samples say that it is faster than estimated, its bytes need links in less time.
+    for (LinkShare& share : shares)
+    {
+        share.demand /= std::min(instance.correction, 1.0);
+    }
+    return shares;
 }
 
 bool AnalyticalBackend::Move(const InstancePtr& instance)

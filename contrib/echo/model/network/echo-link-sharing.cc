@@ -172,7 +172,9 @@ std::vector<LinkSharing::InstancePtr> LinkSharing::Update(std::vector<Active*> s
         m_links.push_back({m_users[number], 1});
     }
     Solve(set, true);
+    FillUp(set, true);
     Solve(set, false);
+    FillUp(set, false);
     const Time now = Simulator::Now();
     std::vector<InstancePtr> changed;
     for (Active* active : set)
@@ -280,18 +282,57 @@ void LinkSharing::Offer(uint32_t number)
     }
 }
 
+uint32_t LinkSharing::FindLink(uint64_t link) const
+{
+    const auto found = std::lower_bound(m_linkNumbers.begin(), m_linkNumbers.end(), link);
+    return found != m_linkNumbers.end() && *found == link
+               ? static_cast<uint32_t>(found - m_linkNumbers.begin())
+               : NONE;
+}
+
 void LinkSharing::Fix(Active& active)
 {
     active.isOpen = false;
     active.found = active.least;
     for (const LinkShare& share : active.shares)
     {
-        const auto number =
-            std::lower_bound(m_linkNumbers.begin(), m_linkNumbers.end(), share.link);
-        if (number != m_linkNumbers.end() && *number == share.link)
+        const uint32_t number = FindLink(share.link);
+        if (number != NONE)
         {
-            m_links[static_cast<size_t>(number - m_linkNumbers.begin())].left -=
-                active.found * share.demand;
+            m_links[number].left -= active.found * share.demand;
+        }
+    }
+}
+
+void LinkSharing::FillUp(std::vector<Active*> set, bool first)
+{
+    // Weights differ from link to link: who was found first may have left more than was asked for.
+    std::sort(set.begin(), set.end(), [](const Active* a, const Active* b) {
+        return a->found != b->found ? a->found < b->found : a->instance->id < b->instance->id;
+    });
+    for (Active* active : set)
+    {
+        double more = active->comesFirst == first ? 1 - active->found : 0;
+        for (const LinkShare& share : active->shares)
+        {
+            const uint32_t number = FindLink(share.link);
+            if (number != NONE && share.demand > 0)
+            {
+                more = std::min(more, m_links[number].left / share.demand);
+            }
+        }
+        if (more <= ROUNDING)
+        {
+            continue;
+        }
+        active->found += more;
+        for (const LinkShare& share : active->shares)
+        {
+            const uint32_t number = FindLink(share.link);
+            if (number != NONE)
+            {
+                m_links[number].left -= more * share.demand;
+            }
         }
     }
 }

@@ -99,6 +99,12 @@ class LinkSharing
     /** What one link would let its open users have goes into their `least`. */
     void Offer(uint32_t number);
     void Fix(Active& active);
+    /** Those of the set that are slowed and come first or not have what is left all the same. */
+    void FillUp(std::vector<Active*> set, bool first);
+    /** @return the link's place in the present problem, NONE if it is short for nobody */
+    uint32_t FindLink(uint64_t link) const;
+
+    static constexpr uint32_t NONE = 0xffffffff;
 
     std::map<CollectiveId, Active> m_active;
     std::vector<std::vector<User>> m_users; //!< by link

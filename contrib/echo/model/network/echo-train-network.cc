@@ -2,6 +2,7 @@
 #include "echo-train-network.h"
 
 #include "ns3/assert.h"
+#include "ns3/double.h"
 #include "ns3/echo-time-limit.h"
 #include "ns3/echo-units.h"
 #include "ns3/simulator.h"
@@ -20,6 +21,8 @@ NS_OBJECT_ENSURE_REGISTERED(TrainNetwork);
 namespace
 {
 
+/** Of the last train of a message, or fewer. */
+constexpr uint64_t LAST_PACKETS = 8;
 /** Before whatever may matter, ps. */
 constexpr int64_t PAST = 1000000000000;
 
@@ -53,9 +56,21 @@ TypeId TrainNetwork::GetTypeId()
                           UintegerValue(16),
                           MakeUintegerAccessor(&TrainNetwork::m_firstHeaderBytes),
                           MakeUintegerChecker<uint64_t>(0, 4096))
+            .AddAttribute("BufferBytes",
+                          "Packet memory of a switch",
+                          UintegerValue(32000000),
+                          MakeUintegerAccessor(&TrainNetwork::m_bufferBytes),
+                          MakeUintegerChecker<uint64_t>(1))
+            .AddAttribute(
+                "PfcAlpha",
+                "A source is paused while the first switch holds more than this times its "
+                "free memory of what it sent; 0: never",
+                DoubleValue(0.125),
+                MakeDoubleAccessor(&TrainNetwork::m_alpha),
+                MakeDoubleChecker<double>(0, 64))
             .AddAttribute("TrainPackets",
                           "Packets of a full train; 1: every packet by itself",
-                          UintegerValue(32),
+                          UintegerValue(64),
                           MakeUintegerAccessor(&TrainNetwork::m_trainPackets),
                           MakeUintegerChecker<uint32_t>(1, 65536));
     return tid;
@@ -67,6 +82,7 @@ void TrainNetwork::Prepare(Ptr<Router> router, RecordSink* sink)
     m_paths.Prepare(router);
     m_ports.resize(m_paths.GetLinks().size());
     m_sources.resize(m_ports.size());
+    m_buffers.resize(m_paths.GetTopology().GetDeviceCount());
 }
 
 void TrainNetwork::DoDispose()
@@ -95,23 +111,24 @@ TrainNetwork::Port& TrainNetwork::GetPort(PortId number)
         port.delay = topology.DelayOf(number).GetPicoSeconds();
         const uint64_t packet = m_mtu + m_headerBytes;
         port.fullPacket = TxTime(packet, port.rate).GetPicoSeconds();
-        port.fullTrain = TxTime(packet * m_trainPackets, port.rate).GetPicoSeconds();
+        port.transmissions.resize(m_trainPackets + 1);
         port.firstHeader = TxTime(m_firstHeaderBytes, port.rate).GetPicoSeconds();
     }
     return port;
 }
 
-int64_t TrainNetwork::GetTransmission(const Port& port, uint64_t payload) const
+int64_t TrainNetwork::GetTransmission(Port& port, uint64_t payload, uint64_t packets) const
 {
-    if (payload == m_mtu * m_trainPackets)
+    if (payload != m_mtu * packets)
     {
-        return port.fullTrain;
+        return TxTime(payload + m_headerBytes * packets, port.rate).GetPicoSeconds();
     }
-    if (payload == m_mtu)
+    int64_t& known = port.transmissions[packets];
+    if (known == 0)
     {
-        return port.fullPacket;
+        known = TxTime((m_mtu + m_headerBytes) * packets, port.rate).GetPicoSeconds();
     }
-    return TxTime(payload + m_headerBytes * GetPacketCount(payload), port.rate).GetPicoSeconds();
+    return known;
 }
 
 void TrainNetwork::Send(const Message& message, DeliveredCallback delivered)
@@ -162,6 +179,7 @@ void TrainNetwork::Send(const Message& message, DeliveredCallback delivered)
     if (!source.sends)
     {
         source.sends = true;
+        source.device = m_paths.GetTopology().NeighborOf(port).Get();
         SendNext(port);
     }
 }
@@ -178,12 +196,59 @@ uint32_t TrainNetwork::NewTrain()
     return number;
 }
 
+uint64_t TrainNetwork::GetWireBytes(const Train& train) const
+{
+    return train.payload + m_headerBytes * train.packets + (train.isFirst ? m_firstHeaderBytes : 0);
+}
+
+bool TrainNetwork::IsPaused(Source& source, int64_t now)
+{
+    Buffer& buffer = m_buffers[source.device];
+    while (!buffer.departures.empty() && buffer.departures.top().time <= now)
+    {
+        const Departure& gone = buffer.departures.top();
+        buffer.held -= gone.bytes;
+        m_sources[gone.source].held -= gone.bytes;
+        buffer.departures.pop();
+    }
+    while (!source.departures.empty() && source.departures.front() <= now)
+    {
+        source.departures.pop_front();
+    }
+    const uint64_t free = m_bufferBytes - std::min(m_bufferBytes, buffer.held);
+    return m_alpha > 0 && source.held > 0 &&
+           static_cast<double>(source.held) > m_alpha * static_cast<double>(free);
+}
+
+void TrainNetwork::Release(PortId port, uint64_t bytes, int64_t time)
+{
+    Source& source = m_sources[port.Get()];
+    m_buffers[source.device].departures.push({time, bytes, port.Get()});
+    source.departures.push_back(time);
+    if (source.waits)
+    {
+        source.waits = false;
+        Simulator::Schedule(PicoSeconds(time - NowPs()), &TrainNetwork::SendNext, this, port);
+    }
+}
+
 void TrainNetwork::SendNext(PortId port)
 {
     Source& source = m_sources[port.Get()];
     if (source.streams.empty())
     {
         source.sends = false;
+        return;
+    }
+    const int64_t now = NowPs();
+    if (IsPaused(source, now))
+    {
+        source.waits = source.departures.empty();
+        if (!source.waits)
+        {
+            const int64_t next = source.departures.front();
+            Simulator::Schedule(PicoSeconds(next - now), &TrainNetwork::SendNext, this, port);
+        }
         return;
     }
     const uint32_t number = source.streams.front();
@@ -196,10 +261,15 @@ void TrainNetwork::SendNext(PortId port)
     train.stream = number;
     train.transfer = transfer;
     train.hop = 0;
-    train.payload = std::min(left, m_mtu * m_trainPackets);
+    // Towards its end a message's trains are shorter: ends come in the order of packets.
+    const uint64_t half = (GetPacketCount(left) + 1) / 2;
+    const uint64_t packets =
+        std::min<uint64_t>(m_trainPackets, std::max<uint64_t>(half, LAST_PACKETS));
+    train.payload = std::min(left, m_mtu * packets);
+    train.packets = train.payload < left ? packets : GetPacketCount(left);
     train.isFirst = stream.sent == 0;
     train.isLast = train.payload == left;
-    train.end = train.endBefore = NowPs() - PAST; // all there
+    train.end = train.endBefore = now - PAST; // all there
     stream.sent += train.payload;
     if (train.isLast)
     {
@@ -210,9 +280,15 @@ void TrainNetwork::SendNext(PortId port)
     {
         source.streams.push_back(number);
     }
+    if (m_paths.Get(number).hops > 1)
+    {
+        const uint64_t bytes = GetWireBytes(train);
+        source.held += bytes;
+        m_buffers[source.device].held += bytes;
+    }
     Forward(added);
     const int64_t free = GetPort(port).free;
-    Simulator::Schedule(PicoSeconds(free - NowPs()), &TrainNetwork::SendNext, this, port);
+    Simulator::Schedule(PicoSeconds(free - now), &TrainNetwork::SendNext, this, port);
 }
 
 int64_t TrainNetwork::GetBacklog(Port& port, int64_t now)
@@ -239,18 +315,21 @@ void TrainNetwork::Forward(uint32_t number)
     Train& train = m_trains[number];
     Port& port = GetPort(m_paths.GetPath(train.stream)[train.hop]);
     const int64_t now = NowPs();
-    const uint64_t packets = GetPacketCount(train.payload);
-    const uint64_t lastPayload = train.payload - (packets - 1) * m_mtu;
+    const uint64_t packets = train.packets;
     const int64_t first = train.isFirst ? port.firstHeader : 0;
-    const int64_t transmission = GetTransmission(port, train.payload) + first;
-    const int64_t firstPacket = GetTransmission(port, packets > 1 ? m_mtu : train.payload) + first;
-    const int64_t lastPacket = packets > 1 ? GetTransmission(port, lastPayload) : transmission;
+    const int64_t transmission = GetTransmission(port, train.payload, packets) + first;
+    const int64_t firstPacket = packets > 1 ? port.fullPacket + first : transmission;
+    int64_t lastPacket = transmission;
+    if (packets > 1)
+    {
+        lastPacket = GetTransmission(port, train.payload - (packets - 1) * m_mtu, 1);
+    }
     const int64_t backlog = GetBacklog(port, now);
     port.longestQueue = std::max(port.longestQueue, backlog);
     port.free = std::max(port.free, now) + transmission;
     port.busy += transmission;
     port.payload += train.payload;
-    port.wire += train.payload + m_headerBytes * packets + (train.isFirst ? m_firstHeaderBytes : 0);
+    port.wire += GetWireBytes(train);
     if (train.end > now)
     {
         port.coming.push_back({now, train.end, transmission - firstPacket});
@@ -262,6 +341,10 @@ void TrainNetwork::Forward(uint32_t number)
     left = std::max(port.free, std::max(train.end, before) + lastPacket);
     train.end = left + port.delay;
     train.endBefore = before + port.delay;
+    if (train.hop == 1)
+    {
+        Release(m_paths.GetPath(train.stream)[0], GetWireBytes(train), left);
+    }
     if (++train.hop < m_paths.CountHops(train.stream))
     {
         WithinClock(PicoSeconds(train.end));

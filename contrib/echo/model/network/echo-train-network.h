@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <queue>
 #include <vector>
 
 namespace ns3
@@ -26,8 +28,11 @@ namespace echo
  * decides how communications that share a link drift apart. Events are those of packets divided by
  * the packets of a train.
  *
- * Left out: buffers are endless (no PFC, so nothing is held up behind what waits for another
- * link), no congestion control, no loss, no failures, no classes.
+ * A source stops while the switch that it leads to holds too much of what it sent, as PFC has it
+ * (dynamic threshold): what waits for a link holds up what is behind it.
+ *
+ * Left out: PFC between switches (their buffers are endless for one another), congestion control,
+ * loss, failures, classes.
  */
 class TrainNetwork : public NetworkModel
 {
@@ -67,6 +72,7 @@ class TrainNetwork : public NetworkModel
         uint32_t transfer{0};
         uint32_t hop{0};
         uint64_t payload{0};
+        uint64_t packets{0};
         bool isFirst{false};  //!< of its message
         bool isLast{false};   //!< of its message
         int64_t end{0};       //!< ps: its last byte is at the device that it comes to
@@ -86,12 +92,12 @@ class TrainNetwork : public NetworkModel
     {
         int64_t free{0}; //!< ps: all work that was announced will be done
         std::vector<Coming> coming;
-        int64_t fullPacket{0};   //!< ps that one takes; 0: not used yet
-        int64_t fullTrain{0};    //!< ps that one takes
-        int64_t firstHeader{0};  //!< ps that a message's first packet takes more
-        int64_t delay{0};        //!< ps
-        int64_t busy{0};         //!< ps
-        int64_t longestQueue{0}; //!< ps that a train waited
+        int64_t fullPacket{0};              //!< ps that one takes; 0: not used yet
+        std::vector<int64_t> transmissions; //!< ps, by number of full packets; 0: not used yet
+        int64_t firstHeader{0};             //!< ps that a message's first packet takes more
+        int64_t delay{0};                   //!< ps
+        int64_t busy{0};                    //!< ps
+        int64_t longestQueue{0};            //!< ps that a train waited
         uint64_t payload{0};
         uint64_t wire{0}; //!< bytes, headers included
         DataRate rate;
@@ -100,8 +106,32 @@ class TrainNetwork : public NetworkModel
     /** A port that streams begin at. */
     struct Source
     {
-        std::deque<uint32_t> streams; //!< with something to send, the next one first
-        bool sends{false};
+        std::deque<uint32_t> streams;   //!< with something to send, the next one first
+        bool sends{false};              //!< a train, or waits to
+        uint32_t device{0};             //!< that it leads to
+        uint64_t held{0};               //!< bytes of its trains that are there or on their way
+        std::deque<int64_t> departures; //!< ps: when some of these leave, mostly ascending
+        bool waits{false};              //!< for one of these, none of which is known yet
+    };
+
+    /** Bytes that leave a switch. */
+    struct Departure
+    {
+        int64_t time; //!< ps
+        uint64_t bytes;
+        uint32_t source; //!< port
+
+        bool operator>(const Departure& other) const
+        {
+            return time > other.time;
+        }
+    };
+
+    /** A switch that sources lead to. */
+    struct Buffer
+    {
+        uint64_t held{0}; //!< bytes
+        std::priority_queue<Departure, std::vector<Departure>, std::greater<Departure>> departures;
     };
 
     static constexpr uint32_t NONE = 0xffffffff;
@@ -109,7 +139,12 @@ class TrainNetwork : public NetworkModel
     uint64_t GetPacketCount(uint64_t payload) const;
     Port& GetPort(PortId number);
     /** @return ps that a train takes on a port */
-    int64_t GetTransmission(const Port& port, uint64_t payload) const;
+    int64_t GetTransmission(Port& port, uint64_t payload, uint64_t packets) const;
+    /** @return whether the switch that a source leads to has paused it */
+    bool IsPaused(Source& source, int64_t now);
+    /** What a source has sent leaves the switch that it leads to. */
+    void Release(PortId port, uint64_t bytes, int64_t time);
+    uint64_t GetWireBytes(const Train& train) const;
     /** The port is free for the next train of the streams that begin at it. */
     void SendNext(PortId port);
     /** @return ps that the first packet of a train waits for what came before it */
@@ -122,13 +157,16 @@ class TrainNetwork : public NetworkModel
     uint64_t m_mtu{4096};            //!< attribute Mtu
     uint64_t m_headerBytes{82};      //!< attribute HeaderBytes
     uint64_t m_firstHeaderBytes{16}; //!< attribute FirstHeaderBytes
-    uint32_t m_trainPackets{32};     //!< attribute TrainPackets
+    uint32_t m_trainPackets{64};     //!< attribute TrainPackets
+    uint64_t m_bufferBytes{0};       //!< attribute BufferBytes
+    double m_alpha{0};               //!< attribute PfcAlpha
     RecordSink* m_sink{nullptr};
     FlowStreams m_paths; //!< of streams, by number; paths only
     std::vector<Stream> m_streams;
     std::vector<Port> m_ports;
     std::vector<int64_t> m_left; //!< by hop of all paths: when the stream's last train has left it
     std::vector<Source> m_sources;     //!< by port
+    std::vector<Buffer> m_buffers;     //!< by device
     std::vector<Transfer> m_transfers; //!< live ones and free ones
     std::vector<Train> m_trains;       //!< live ones and free ones
     std::vector<uint32_t> m_freeTrains;

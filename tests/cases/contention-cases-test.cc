@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Communications that meet on an oversubscribed fabric: how close estimates and hybrid runs come to
+// packets, and what they say of it.
+
+#include "case-harness.h"
+
+#include <cmath>
+
+using namespace ns3;
+using namespace ns3::echo;
+using testing::HasSubstr;
+
+namespace
+{
+
+/** A scenario without a profile, as packets know the network only. */
+std::string Header(const std::string& fidelity, const std::string& hybrid = "{}")
+{
+    return "echo: 1\nname: contention\nfidelity: " + fidelity + "\nhybrid: " + hybrid +
+           "\nestimator: {profile: derived}\n";
+}
+
+std::string LeafSpine(uint32_t hostsPerLeaf, uint32_t uplinks)
+{
+    return "{type: leaf-spine, hosts_per_leaf: " + std::to_string(hostsPerLeaf) +
+           ", spines: " + std::to_string(uplinks) + ", uplinks: " + std::to_string(uplinks) +
+           ", link_rate: 100Gbps, link_delay: 1us}";
+}
+
+/** A mix of communications, with the fabric that they meet on. */
+struct Mix
+{
+    const char* name;
+    uint32_t hostsPerLeaf;
+    uint32_t uplinks;
+    const char* collectives;
+};
+
+const std::vector<Mix> MIXES{
+    {"three equal rings in step",
+     8,
+     4,
+     "    - {op: all-reduce, bytes: 4MiB, repeat: 8, compute: 200us, groups: {size: 4, stride: "
+     "4}}\n"},
+    {"four operations of different sizes",
+     8,
+     2,
+     "    - {op: all-reduce, bytes: 8MiB, repeat: 5, compute: 300us, ranks: [0, 4, 8, 12]}\n"
+     "    - {op: all-gather, bytes: 16MiB, repeat: 5, compute: 500us, ranks: [1, 5, 9, 13]}\n"
+     "    - {op: all-to-all, bytes: 4MiB, repeat: 10, compute: 100us, ranks: [2, 6, 10, 14]}\n"
+     "    - {op: reduce-scatter, bytes: 8MiB, repeat: 5, compute: 1ms, ranks: [3, 7, 11, 15]}\n"},
+    {"two groups that begin apart",
+     4,
+     1,
+     "    - {op: all-reduce, bytes: 16MiB, repeat: 3, compute: 200us, ranks: 0-14/2}\n"
+     "    - {op: all-reduce, bytes: 16MiB, repeat: 3, compute: 700us, ranks: 1-15/2}\n"},
+    {"an all-to-all beside an all-reduce",
+     4,
+     2,
+     "    - {op: all-to-all, bytes: 8MiB, repeat: 4, compute: 500us, ranks: 0-14/2}\n"
+     "    - {op: all-reduce, bytes: 8MiB, repeat: 4, compute: 500us, ranks: 1-15/2}\n"},
+};
+
+CapturedRun RunMix(const Mix& mix, const std::string& fidelity, const std::string& hybrid = "{}")
+{
+    return RunText(Header(fidelity, hybrid) +
+                   CaseCluster(16, LeafSpine(mix.hostsPerLeaf, mix.uplinks)) +
+                   "workload:\n  collectives:\n" + mix.collectives);
+}
+
+void ExpectNoLinkAboveFull(const CapturedRun& run, const char* name)
+{
+    for (const auto& link : run.links)
+    {
+        EXPECT_LE(link.busy, run.run.stepTime) << name << ": " << link.from << " to " << link.to;
+    }
+}
+
+TEST(HybridMix, TrainsAreWithinThreePercentOfPackets)
+{
+    for (const Mix& mix : MIXES)
+    {
+        const CapturedRun packet = RunMix(mix, "packet");
+        const CapturedRun trains = RunMix(mix, "hybrid", "{contended: flow}");
+        ASSERT_EQ(packet.error, "") << mix.name;
+        ASSERT_EQ(trains.error, "") << mix.name;
+        EXPECT_NEAR(Milliseconds(trains.run.stepTime) / Milliseconds(packet.run.stepTime), 1, 0.03)
+            << mix.name;
+        EXPECT_LT(trains.run.events * 20, packet.run.events) << mix.name;
+        EXPECT_EQ(trains.run.packets, 0u) << mix.name;
+        ExpectNoLinkAboveFull(trains, mix.name);
+    }
+}
+
+TEST(HybridMix, SamplesLoadNoLinkAboveFull)
+{
+    for (const Mix& mix : MIXES)
+    {
+        for (const std::string hybrid : {"{policy: sampled}", "{policy: sampled, contended: flow}"})
+        {
+            const CapturedRun sampled = RunMix(mix, "hybrid", hybrid);
+            ASSERT_EQ(sampled.error, "") << mix.name;
+            ExpectNoLinkAboveFull(sampled, mix.name);
+            EXPECT_THAT(sampled.run.warnings, testing::Contains(HasSubstr("were sampled")));
+        }
+    }
+}
+
+// Estimates share links: within 15 % of packets, or else said to be contended; here both.
+TEST(AnalyticalMix, IsWithinFifteenPercentOfPacketsAndSaysContended)
+{
+    for (const Mix& mix : MIXES)
+    {
+        const CapturedRun packet = RunMix(mix, "packet");
+        const CapturedRun analytical = RunMix(mix, "analytical");
+        ASSERT_EQ(analytical.error, "") << mix.name;
+        EXPECT_NEAR(
+            Milliseconds(analytical.run.stepTime) / Milliseconds(packet.run.stepTime), 1, 0.15)
+            << mix.name;
+        EXPECT_THAT(analytical.run.warnings, testing::Contains(HasSubstr("shared links")))
+            << mix.name;
+        ExpectNoLinkAboveFull(analytical, mix.name);
+    }
+}
+
+// 16 hosts under 4 leaves with as many uplinks as hosts: sprayed packets fill all of them evenly,
+// and so must the ways that estimates take. Each host sends 15 x 1 MiB: 1.285 ms with headers.
+TEST(AnalyticalMix, SprayedPacketsAreEstimatedOnWaysThatDoNotCollide)
+{
+    const std::string work = CaseCluster(16, LeafSpine(4, 4)) +
+                             "network: {load_balancing: spray}\n"
+                             "workload: {collectives: [{op: all-to-all, bytes: 16MiB}]}\n";
+    const CapturedRun packet = RunText(Header("packet") + work);
+    const CapturedRun analytical = RunText(Header("analytical") + work);
+    ASSERT_EQ(packet.error, "");
+    EXPECT_NEAR(Milliseconds(packet.run.stepTime), 1.285, 0.05);
+    EXPECT_NEAR(Milliseconds(analytical.run.stepTime) / Milliseconds(packet.run.stepTime), 1, 0.03);
+    EXPECT_THAT(analytical.run.warnings, testing::Contains(HasSubstr("the ways of static")));
+}
+
+// Case 5 with a calibrated profile, which knows no fabric: four hosts of each leaf send over one
+// uplink, four times as long as on a switch that carries all.
+TEST(Case5, ACalibratedEstimateKnowsOversubscription)
+{
+    const auto step = [](const std::string& fabric) {
+        const CapturedRun run =
+            RunText("echo: 1\nname: c\nfidelity: analytical\n"
+                    "estimator: {profile: ../calibration/profiles/azure-ndv4-a100.yaml}\n" +
+                    CaseCluster(8, fabric) +
+                    "workload: {collectives: [{op: send-recv, bytes: 64MiB, pairs: [[0, 4], [1, "
+                    "5], [2, 6], "
+                    "[3, 7], [4, 0], [5, 1], [6, 2], [7, 3]]}]}\n");
+        EXPECT_EQ(run.error, "");
+        return Milliseconds(run.run.stepTime);
+    };
+    const double wide = step("{type: single-switch}");
+    EXPECT_GE(wide, 5.369 * 0.9);
+    EXPECT_NEAR(step(LeafSpine(4, 1)) / wide, 4, 0.3);
+}
+
+// More ranks than the profile has measured: every row and the summary say so, whoever estimates.
+TEST(Case27, ExtrapolationIsSaidInAnalyticalAndHybridRuns)
+{
+    for (const std::string fidelity : {"analytical", "hybrid"})
+    {
+        const CapturedRun run =
+            RunText("echo: 1\nname: far\nfidelity: " + fidelity +
+                    "\ncluster: clusters/polaris.yaml\nhosts: 2048\nranks: 8192\n"
+                    "workload: {collectives: [{op: all-reduce, bytes: 64MiB}]}\n");
+        ASSERT_EQ(run.error, "") << fidelity;
+        ASSERT_EQ(run.collectives.size(), 1u);
+        EXPECT_TRUE(run.collectives[0].extrapolated) << fidelity;
+        EXPECT_THAT(run.run.warnings,
+                    testing::Contains(HasSubstr("outside the profile's calibrated range")))
+            << fidelity;
+    }
+}
+
+} // namespace
