@@ -280,7 +280,7 @@ void TrainNetwork::SendNext(PortId port)
     {
         source.streams.push_back(number);
     }
-    if (m_paths.Get(number).hops > 1)
+    if (m_paths.CountHops(number) > 1)
     {
         const uint64_t bytes = GetWireBytes(train);
         source.held += bytes;
