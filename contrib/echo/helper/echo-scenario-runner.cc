@@ -7,7 +7,9 @@
 
 #include "ns3/boolean.h"
 #include "ns3/echo-analytical-backend.h"
+#include "ns3/echo-congestion-control.h"
 #include "ns3/echo-error.h"
+#include "ns3/echo-policy.h"
 #include "ns3/echo-progress.h"
 #include "ns3/echo-sampled-policy.h"
 #include "ns3/echo-workload-health.h"
@@ -87,7 +89,7 @@ ScenarioRunner::ScenarioRunner(Scenario scenario) : m_scenario(std::move(scenari
     m_warnings = health.GetWarnings();
     m_warnings.insert(m_warnings.end(), m_scenario.warnings.begin(), m_scenario.warnings.end());
     m_compute = MakeComputeModel(m_scenario, m_warnings);
-    WarnOfLoadBalancing();
+    WarnOfNetworkSettings();
     m_slowdown = MakeSlowdownModel(m_scenario);
     if (!m_scenario.measuredTransfers.empty())
     {
@@ -96,7 +98,7 @@ ScenarioRunner::ScenarioRunner(Scenario scenario) : m_scenario(std::move(scenari
     }
 }
 
-void ScenarioRunner::WarnOfLoadBalancing()
+void ScenarioRunner::WarnOfNetworkSettings()
 {
     const std::string& name = m_scenario.network.loadBalancing;
     if (m_scenario.fidelity != Fidelity::PACKET && name != "ecmp" && name != "static")
@@ -104,6 +106,15 @@ void ScenarioRunner::WarnOfLoadBalancing()
         m_warnings.push_back("load balancing '" + name +
                              "' chooses ways for packets: what is not simulated as packets takes "
                              "the ways of static, with flowlet those of ecmp");
+    }
+    const std::string& control = m_scenario.network.congestionControl;
+    if (m_scenario.fidelity == Fidelity::HYBRID && m_scenario.hybrid.contended == "flow" &&
+        LookupPolicy(control, CongestionControl::GetTypeId(), "") !=
+            LookupPolicy("none", CongestionControl::GetTypeId(), ""))
+    {
+        m_warnings.push_back("trains of packets (hybrid.contended: flow) know no congestion "
+                             "control: what '" +
+                             control + "' costs is left out");
     }
 }
 

@@ -57,7 +57,7 @@ class ScenarioRunner
                       RecordSink& sink,
                       const BackendHook& prepared,
                       const BackendHook& finished);
-    void WarnOfLoadBalancing();
+    void WarnOfNetworkSettings();
     /** Folded where that changes nothing. */
     RunRecord RunAnalytical(const SinkMaker& makeSink);
     RunRecord RunWithContentionPolicy(const SinkMaker& makeSink);
