@@ -92,6 +92,21 @@ TEST(HybridMix, TrainsAreWithinThreePercentOfPackets)
     }
 }
 
+TEST(HybridMix, TrainsSayThatTheyKnowNoCongestionControl)
+{
+    const std::string work = CaseCluster(4) +
+                             "network: {congestion_control: hpcc}\n"
+                             "workload: {collectives: [{op: all-reduce, bytes: 1MiB}]}\n";
+    const CapturedRun trains = RunText(Header("hybrid", "{contended: flow}") + work);
+    EXPECT_THAT(trains.run.warnings, testing::Contains(HasSubstr("Hpcc' costs is left out")));
+    const CapturedRun packets = RunText(Header("hybrid", "{contended: packet}") + work);
+    EXPECT_THAT(packets.run.warnings, testing::IsEmpty());
+    const CapturedRun none = RunText(Header("hybrid", "{contended: flow}") + CaseCluster(4) +
+                                     "network: {congestion_control: none}\n"
+                                     "workload: {collectives: [{op: all-reduce, bytes: 1MiB}]}\n");
+    EXPECT_THAT(none.run.warnings, testing::IsEmpty());
+}
+
 TEST(HybridMix, SamplesLoadNoLinkAboveFull)
 {
     for (const Mix& mix : MIXES)

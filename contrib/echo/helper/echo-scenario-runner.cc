@@ -7,8 +7,10 @@
 
 #include "ns3/boolean.h"
 #include "ns3/echo-analytical-backend.h"
+#include "ns3/echo-congestion-control.h"
 #include "ns3/echo-error.h"
 #include "ns3/echo-job-merger.h"
+#include "ns3/echo-policy.h"
 #include "ns3/echo-progress.h"
 #include "ns3/echo-sampled-policy.h"
 #include "ns3/echo-workload-health.h"
@@ -105,7 +107,7 @@ ScenarioRunner::ScenarioRunner(Scenario scenario) : m_scenario(std::move(scenari
     m_warnings = health.GetWarnings();
     m_warnings.insert(m_warnings.end(), m_scenario.warnings.begin(), m_scenario.warnings.end());
     m_compute = MakeComputeModel(m_scenario, m_warnings);
-    WarnOfLoadBalancing();
+    WarnOfNetworkSettings();
     m_slowdown = MakeSlowdownModel(m_scenario);
     if (!m_scenario.measuredTransfers.empty())
     {
@@ -114,7 +116,7 @@ ScenarioRunner::ScenarioRunner(Scenario scenario) : m_scenario(std::move(scenari
     }
 }
 
-void ScenarioRunner::WarnOfLoadBalancing()
+void ScenarioRunner::WarnOfNetworkSettings()
 {
     const std::string& ours = m_scenario.network.loadBalancing;
     const std::string& name = ours.empty() ? m_scenario.cluster.loadBalancing : ours;
@@ -123,6 +125,15 @@ void ScenarioRunner::WarnOfLoadBalancing()
         m_warnings.push_back("load balancing '" + name +
                              "' chooses ways for packets: what is not simulated as packets takes "
                              "the ways of static, with flowlet those of ecmp");
+    }
+    const std::string& control = m_scenario.network.congestionControl;
+    if (m_scenario.fidelity == Fidelity::HYBRID && m_scenario.hybrid.contended == "flow" &&
+        LookupPolicy(control, CongestionControl::GetTypeId(), "") !=
+            LookupPolicy("none", CongestionControl::GetTypeId(), ""))
+    {
+        m_warnings.push_back("trains of packets (hybrid.contended: flow) know no congestion "
+                             "control: what '" +
+                             control + "' costs is left out");
     }
 }
 
