@@ -107,6 +107,13 @@ void AddDemandInside(const std::map<PortId, uint64_t>& bytes,
     }
 }
 
+bool IsOfNic(PortId port, const Topology& topology)
+{
+    const auto& ends = topology.GetLink(Topology::LinkOf(port));
+    return topology.GetDevice(ends.a).role == DeviceRole::NIC ||
+           topology.GetDevice(ends.b).role == DeviceRole::NIC;
+}
+
 /** A bundle with the rate of all its ports, bit/s. */
 struct Bundle
 {
@@ -360,6 +367,7 @@ std::vector<LinkShare> FootprintCache::GetShares(LinkUse& use,
     const bool insideOnly = plan.layout->GetHosts() == 1;
     const double scale = GetScale(plan) / alone.seconds;
     std::vector<LinkShare> shares;
+    double ofNics = 1; // at least: an estimate's terms may leave NICs less time than they take
     auto bytes = footprint->bytes.begin();
     for (const auto& [port, weight] : footprint->demand)
     {
@@ -368,15 +376,16 @@ std::vector<LinkShare> FootprintCache::GetShares(LinkUse& use,
             ++bytes;
         }
         const bool isFabric = topology.IsFabricLink(Topology::LinkOf(port));
-        if (isFabric && !fabricKnown)
-        {
-            continue;
-        }
         double demand = weight * alone.busyPart; // inside one host
         if (!insideOnly)
         {
             demand = static_cast<double>(bytes->second) / BytesPerSecond(topology.RateOf(port)) *
                      scale * (isFabric ? alone.wirePart : 1);
+        }
+        if (isFabric && !fabricKnown)
+        {
+            ofNics = IsOfNic(port, topology) ? std::max(ofNics, demand) : ofNics;
+            continue;
         }
         shares.push_back({port.Get(), std::min(demand, 1.0), weight});
     }
@@ -385,8 +394,9 @@ std::vector<LinkShare> FootprintCache::GetShares(LinkUse& use,
         const uint64_t ports = uint64_t{topology.GetLinkCount()} * 2;
         for (const BundleUse& bundle : footprint->bundles)
         {
-            shares.push_back(
-                {ports + bundle.key, bundle.seconds * scale * alone.wirePart, bundle.demand});
+            shares.push_back({ports + bundle.key,
+                              bundle.seconds * scale * alone.wirePart / ofNics,
+                              bundle.demand});
         }
     }
     return shares;
