@@ -246,6 +246,19 @@ TEST(LoadBalancing, IsChosenInTheScenarioAndTheSamePayloadArrives)
         HasSubstr("'ecpm', expected ecmp, static"));
 }
 
+TEST(LoadBalancing, FlowletsThatOvertakeOneAnotherArrive)
+{
+    const std::string cluster = CaseCluster(32,
+                                            "{type: leaf-spine, hosts_per_leaf: 8, spines: 2, "
+                                            "uplinks: 2, link_rate: 100Gbps, link_delay: 1us}");
+    const CapturedRun run =
+        RunText("echo: 1\nfidelity: packet\nnetwork: {load_balancing: flowlet}\n" + cluster +
+                "workload: {collectives: [{op: all-to-all, bytes: 8MiB, repeat: 4, compute: 300us, "
+                "groups: {size: 4, stride: 8}}]}\n");
+    EXPECT_EQ(run.error, "");
+    EXPECT_EQ(run.collectives.size(), 32u);
+}
+
 TEST(LoadBalancing, RoutesOfInfiniBandLetAMeasuredRingThroughWholeTrees)
 {
     for (const std::string name : {"azure-ndv4", "dgx-a100", "dgx-h100"})

@@ -248,9 +248,9 @@ std::string ParseCongestionControl(const std::string& text)
 uint64_t ParseMtu(const std::string& text)
 {
     const uint64_t bytes = ParseBytes(text);
-    if (bytes < 64 || bytes > 65536)
+    if (bytes < 64 || bytes > 65280) // with headers no more than IPv4's length tells
     {
-        throw InputError(SourceLocation{}, "'" + text + "'", "from 64 B to 64 KiB");
+        throw InputError(SourceLocation{}, "'" + text + "'", "from 64 to 65280 B");
     }
     return bytes;
 }

@@ -74,6 +74,9 @@ void PacketNetwork::FillParameters()
     }
     m_parameters.reorder =
         !m_balancerType.empty() && LoadBalancer::Make(m_balancerType)->Reorders();
+    // A flow that was paused looks like one that paused, and what follows may overtake it.
+    m_parameters.discardsEarly =
+        !m_balancerType.empty() && !m_parameters.reorder && !m_parameters.selectiveRepeat;
     if (m_parameters.telemetry || m_parameters.selectiveRepeat)
     {
         m_pool.Extend();

@@ -36,12 +36,13 @@ struct RoceParameters
     bool congestionNotices{false};        //!< switches mark and receivers send CNPs
     int64_t noticeInterval{0};            //!< ps between two CNPs of a queue pair
     bool reorder{false};                  //!< packets of a flow overtake one another
+    bool discardsEarly{false};            //!< few do, and receivers drop what comes early
     std::vector<TrafficClass> classes{1}; //!< of data packets, 1 to 8
 
     /** @return true if packets may get lost, so that lost ones must be found by timers */
     bool CanLose() const
     {
-        return randomLoss || failures || !lossless;
+        return randomLoss || failures || !lossless || discardsEarly;
     }
 
     /** @return the largest packet on the wire, bytes */
