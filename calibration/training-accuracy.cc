@@ -6,6 +6,7 @@
 #include "ns3/echo-error.h"
 #include "ns3/echo-scenario-reader.h"
 #include "ns3/echo-scenario-runner.h"
+#include "ns3/echo-simulator-guard.h"
 #include "ns3/echo-text-table.h"
 
 #include <algorithm>
@@ -179,6 +180,10 @@ StepErrors WriteStepAccuracy(std::ostream& out, const MeasuredSteps& source, boo
         {
             simulated = Simulate(source, step, full || source.isFull);
         }
+        catch (const StoppedError&)
+        {
+            throw;
+        }
         catch (const std::exception& error)
         {
             result.refused.push_back(step.label + ": " + error.what());
@@ -218,6 +223,10 @@ std::vector<SimulatedStep> SimulateSteps(const MeasuredSteps& source,
         try
         {
             steps.push_back({step.measured, Simulate(source, step, source.isFull)});
+        }
+        catch (const StoppedError&)
+        {
+            throw;
         }
         catch (const std::exception& error)
         {

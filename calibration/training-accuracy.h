@@ -23,6 +23,7 @@ struct MeasuredSteps
     double meanBar{0};    //!< percent that the mean error may be
     double tailBar{0};    //!< percent that the 90th percentile may be; 0: no such bar
     bool isFull{false};   //!< all ranks are simulated, so that kernels slow beside communication
+                          //!< and groups that share NICs slow one another
     bool isListed{true};  //!< every row is written; else only how the errors are spread
 };
 
