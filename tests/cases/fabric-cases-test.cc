@@ -275,6 +275,34 @@ TEST(LoadBalancing, RoutesOfInfiniBandLetAMeasuredRingThroughWholeTrees)
     }
 }
 
+TEST(Failures, MayEndBeforeTheFirstCommunicationIsThrough)
+{
+    const std::string text =
+        CaseCluster(2) +
+        "workload: {collectives: [{op: all-reduce, bytes: 1MiB, compute: 2ms}]}\n" +
+        "failures:\n  - {time: 10us, switch: host1/nic0, state: down}\n";
+    for (const std::string fidelity : {"packet", "flow"})
+    {
+        const std::string head = "echo: 1\nfidelity: " + fidelity + "\n";
+        const CapturedRun run =
+            RunText(head + text + "  - {time: 4ms, switch: host1/nic0, state: up}\n");
+        EXPECT_EQ(run.error, "") << fidelity;
+        EXPECT_GT(run.run.stepTime, MilliSeconds(4)) << fidelity;
+        const CapturedRun never = RunText(head + text);
+        EXPECT_EQ(never.exitCode, 3) << fidelity;
+        EXPECT_THAT(never.error, HasSubstr("host1/nic0 down")) << fidelity;
+    }
+}
+
+TEST(Network, AttributesThatKeysSetAreRefused)
+{
+    const std::string workload = "workload: {collectives: [{op: all-to-all, bytes: 1MiB}]}\n";
+    EXPECT_THAT(RunText(RING + CaseCluster(2) + workload +
+                        "attributes: {'ns3::echo::PacketNetwork::Mtu': 9000}\n")
+                    .error,
+                HasSubstr("PacketNetwork::Mtu, expected the key network.mtu"));
+}
+
 TEST(Failures, AreWentAroundOrReportedWithWhatIsUnfinished)
 {
     const std::string cluster = CaseCluster(16, LEAF_SPINE);

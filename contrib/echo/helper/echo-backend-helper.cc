@@ -103,15 +103,12 @@ EchoBackendHelper::EchoBackendHelper(const Cluster& cluster,
                                      const BackendSettings& settings)
     : m_placement(std::move(placement)), m_settings(settings)
 {
-    m_router = CreateObject<ShortestPathRouter>();
-    m_router->SetAttribute("Seed", UintegerValue(settings.seed));
     if (m_settings.network.loadBalancing.empty())
     {
         m_settings.network.loadBalancing = cluster.loadBalancing;
     }
-    m_router->SetAttribute("PathChoice",
-                           StringValue(PathChoiceFor(m_settings.network.loadBalancing).GetName()));
-    m_router->Prepare(cluster.topology);
+    m_router = MakeRouter(cluster.topology);
+    m_liveRouter = settings.failures.empty() ? m_router : MakeRouter(cluster.topology);
 
     Ptr<CollectiveSelector> selector;
     Ptr<DerivedCostModel> derived = CreateObject<DerivedCostModel>();
@@ -138,6 +135,16 @@ EchoBackendHelper::EchoBackendHelper(const Cluster& cluster,
     Ptr<SettingsSelector> chosen = CreateObject<SettingsSelector>();
     chosen->Set(selector, ChoiceOf(settings.collective));
     m_selector = chosen;
+}
+
+Ptr<Router> EchoBackendHelper::MakeRouter(TopologyPtr topology) const
+{
+    Ptr<Router> router = CreateObject<ShortestPathRouter>();
+    router->SetAttribute("Seed", UintegerValue(m_settings.seed));
+    router->SetAttribute("PathChoice",
+                         StringValue(PathChoiceFor(m_settings.network.loadBalancing).GetName()));
+    router->Prepare(topology);
+    return router;
 }
 
 Ptr<NetworkModel> EchoBackendHelper::CreatePacketNetwork() const
@@ -182,7 +189,7 @@ Ptr<NetworkModel> EchoBackendHelper::CreateNetwork(Fidelity fidelity, RecordSink
     {
         network = CreateFlowNetwork();
     }
-    network->Prepare(m_router, sink);
+    network->Prepare(m_liveRouter, sink);
     m_networks.push_back(network);
     return network;
 }
@@ -195,7 +202,7 @@ Ptr<NetworkModel> EchoBackendHelper::CreateTrainNetwork(RecordSink* sink)
     {
         network->SetAttribute("PfcAlpha", DoubleValue(0));
     }
-    network->Prepare(m_router, sink);
+    network->Prepare(m_liveRouter, sink);
     m_networks.push_back(network);
     return network;
 }

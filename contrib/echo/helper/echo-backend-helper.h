@@ -80,12 +80,14 @@ class EchoBackendHelper
     Ptr<NetworkModel> CreateTrainNetwork(RecordSink* sink);
     Ptr<NetworkModel> CreateNetwork(Fidelity fidelity, RecordSink* sink);
     Ptr<NetworkModel> CreatePacketNetwork() const;
+    Ptr<Router> MakeRouter(TopologyPtr topology) const;
     Ptr<NetworkModel> CreateFlowNetwork() const;
 
     PlacementPtr m_placement;                         //!< ranks on GPUs
     BackendSettings m_settings;                       //!< as given
     Fidelity m_fidelity{Fidelity::ANALYTICAL};        //!< of the back end
-    Ptr<Router> m_router;                             //!< shared by all models
+    Ptr<Router> m_router;                             //!< of estimates and plans: all links up
+    Ptr<Router> m_liveRouter;                         //!< of networks, whose links may fail
     Ptr<CostModel> m_costModel;                       //!< calibrated or derived
     Ptr<CollectiveSelector> m_selector;               //!< one choice for all fidelities
     std::vector<Ptr<NetworkModel>> m_networks;        //!< made so far
