@@ -92,6 +92,23 @@ TEST(HybridMix, TrainsAreWithinThreePercentOfPackets)
     }
 }
 
+TEST(HybridRules, EstimatesShareLinksAsInAnalyticalFidelity)
+{
+    const std::string rest = CaseCluster(4, LeafSpine(2, 1)) +
+                             "workload:\n  collectives:\n"
+                             "    - {op: send-recv, bytes: 64MiB, pairs: [[0, 2], [1, 3]]}\n"
+                             "    - {op: all-reduce, bytes: 1KiB}\n";
+    const CapturedRun analytical = RunText(Header("analytical") + rest);
+    const CapturedRun hybrid = RunText(
+        Header("hybrid", "{policy: rules, rules: [{op: all-reduce, fidelity: packet}]}") + rest);
+    ASSERT_EQ(hybrid.error, "");
+    EXPECT_NEAR(Milliseconds(hybrid.run.stepTime), Milliseconds(analytical.run.stepTime), 0.01);
+    for (const LinkRecord& link : hybrid.links)
+    {
+        EXPECT_LE(link.busy, hybrid.run.stepTime) << link.from << " " << link.to;
+    }
+}
+
 TEST(HybridMix, TrainsSayThatTheyKnowNoCongestionControl)
 {
     const std::string work = CaseCluster(4) +

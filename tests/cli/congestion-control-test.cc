@@ -60,6 +60,19 @@ TEST_F(CongestionControlCommand, OfAScenarioIsNamedInItsResults)
     }
 }
 
+TEST_F(CongestionControlCommand, AttributesOfTheCommandLineHold)
+{
+    const std::string arguments = "'" + scenario + "' --out='" + folder + "/out'";
+    const Outcome plain = RunProgram("echo-run", arguments);
+    const std::string lossy = "ns3::echo::PacketNetwork::LossRate=0.1";
+    const Outcome byKey = RunProgram("echo-run", arguments + " --set=attributes." + lossy);
+    const Outcome byOption = RunProgram("echo-run", arguments + " --" + lossy);
+    EXPECT_NE(byOption.text, plain.text);
+    EXPECT_EQ(byOption.text, byKey.text);
+    EXPECT_THAT(RunProgram("echo-run", arguments + " --ns3::echo::PacketNetwork::Mtu=9000").text,
+                HasSubstr("expected the key network.mtu for it"));
+}
+
 TEST_F(CongestionControlCommand, ParametersAreAttributes)
 {
     std::string steps[2];

@@ -229,6 +229,17 @@ Ptr<ScheduledBackend> EchoBackendHelper::CreateScheduled(Fidelity fidelity,
     return backend;
 }
 
+Ptr<AnalyticalBackend> EchoBackendHelper::CreateAnalytical() const
+{
+    Ptr<AnalyticalBackend> analytical = CreateObject<AnalyticalBackend>();
+    analytical->SetCostModel(m_costModel);
+    if (!m_settings.sharesLinks)
+    {
+        analytical->SetAttribute("ShareLinks", BooleanValue(false));
+    }
+    return analytical;
+}
+
 Ptr<CollectiveBackend> EchoBackendHelper::Create(Fidelity fidelity,
                                                  Ptr<FidelityPolicy> policy,
                                                  RecordSink* sink)
@@ -239,13 +250,8 @@ Ptr<CollectiveBackend> EchoBackendHelper::Create(Fidelity fidelity,
     {
     case Fidelity::ANALYTICAL:
     {
-        Ptr<AnalyticalBackend> analytical = CreateObject<AnalyticalBackend>();
-        analytical->SetCostModel(m_costModel);
+        Ptr<AnalyticalBackend> analytical = CreateAnalytical();
         analytical->SetRouter(m_router);
-        if (!m_settings.sharesLinks)
-        {
-            analytical->SetAttribute("ShareLinks", BooleanValue(false));
-        }
         backend = analytical;
         break;
     }
@@ -273,9 +279,7 @@ Ptr<CollectiveBackend> EchoBackendHelper::Create(Fidelity fidelity,
             Ptr<CollectiveBackend> child;
             if (served == Fidelity::ANALYTICAL)
             {
-                Ptr<AnalyticalBackend> analytical = CreateObject<AnalyticalBackend>();
-                analytical->SetCostModel(m_costModel);
-                child = analytical;
+                child = CreateAnalytical();
             }
             else
             {

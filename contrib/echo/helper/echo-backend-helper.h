@@ -2,6 +2,7 @@
 #ifndef ECHO_BACKEND_HELPER_H
 #define ECHO_BACKEND_HELPER_H
 
+#include "ns3/echo-analytical-backend.h"
 #include "ns3/echo-background-traffic.h"
 #include "ns3/echo-cluster.h"
 #include "ns3/echo-collective-backend.h"
@@ -79,6 +80,7 @@ class EchoBackendHelper
     Ptr<ScheduledBackend> CreateScheduled(Fidelity fidelity, RecordSink* sink, bool isHybrid);
     Ptr<NetworkModel> CreateTrainNetwork(RecordSink* sink);
     Ptr<NetworkModel> CreateNetwork(Fidelity fidelity, RecordSink* sink);
+    Ptr<AnalyticalBackend> CreateAnalytical() const;
     Ptr<NetworkModel> CreatePacketNetwork() const;
     Ptr<Router> MakeRouter(TopologyPtr topology) const;
     Ptr<NetworkModel> CreateFlowNetwork() const;

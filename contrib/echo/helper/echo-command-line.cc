@@ -179,7 +179,7 @@ void EchoCommandLine::ParseOption(const std::string& name, bool hasValue, const 
         {
             YamlNode holder = YamlNode::LoadText("{}", "");
             holder.Set("value", value);
-            SetAttributeDefault(name, holder.Get("value"));
+            SetAttributeDefault(name, holder.Get("value"), false);
         }
         catch (const InputError& error)
         {

@@ -112,6 +112,27 @@ std::map<std::string, Ptr<const AttributeValue>>& GetReplacedDefaults()
     return replaced;
 }
 
+/** @return the key of a scenario that sets an attribute, given or not; null: none does */
+const char* FindKeyFor(const std::string& attribute)
+{
+    static const std::map<std::string, const char*> KEYS{
+        {"ns3::echo::PacketNetwork::Mtu", "network.mtu"},
+        {"ns3::echo::TrainNetwork::Mtu", "network.mtu"},
+        {"ns3::echo::DerivedCostModel::Mtu", "network.mtu"},
+        {"ns3::echo::PacketNetwork::CongestionControl", "network.congestion_control"},
+        {"ns3::echo::PacketNetwork::Lossless", "network.pfc"},
+        {"ns3::echo::PacketNetwork::LoadBalancer", "network.load_balancing"},
+        {"ns3::echo::Router::PathChoice", "network.load_balancing"},
+        {"ns3::echo::ShortestPathRouter::PathChoice", "network.load_balancing"},
+        {"ns3::echo::PacketNetwork::RerouteDelay", "network.reroute_delay"},
+        {"ns3::echo::FlowNetwork::RerouteDelay", "network.reroute_delay"},
+        {"ns3::echo::Router::Seed", "seed"},
+        {"ns3::echo::ShortestPathRouter::Seed", "seed"},
+    };
+    const auto found = KEYS.find(attribute);
+    return found == KEYS.end() ? nullptr : found->second;
+}
+
 } // namespace
 
 std::string KeyOfAttribute(const std::string& attribute)
@@ -143,7 +164,7 @@ AttributePlaces SetAttributesFrom(ObjectBase& object,
     return places;
 }
 
-void SetAttributeDefault(const std::string& name, const YamlNode& node)
+void SetAttributeDefault(const std::string& name, const YamlNode& node, bool ofScenario)
 {
     const size_t colons = name.rfind("::");
     TypeId type;
@@ -154,6 +175,10 @@ void SetAttributeDefault(const std::string& name, const YamlNode& node)
     {
         node.Fail("'" + name + "'",
                   "an attribute of an ns-3 type (--PrintAttributes=TYPE lists them)");
+    }
+    if (const char* key = FindKeyFor(name))
+    {
+        node.Fail("attribute " + name, std::string("the key ") + key + " for it");
     }
     // ns-3 ends the program at a text that is no number, so those are read here.
     const std::string kind = attribute.checker->GetValueTypeName();
@@ -167,7 +192,10 @@ void SetAttributeDefault(const std::string& name, const YamlNode& node)
     {
         node.Fail("'" + node.AsString() + "'", DescribeRange(*attribute.checker));
     }
-    GetReplacedDefaults().emplace(name, attribute.initialValue->Copy());
+    if (ofScenario)
+    {
+        GetReplacedDefaults().emplace(name, attribute.initialValue->Copy());
+    }
 }
 
 void RestoreAttributeDefaults()

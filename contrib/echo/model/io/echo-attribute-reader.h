@@ -42,11 +42,12 @@ AttributePlaces SetAttributesFrom(ObjectBase& object,
  * Sets the default of an ns-3 attribute, as Config::SetDefault.
  * @param name "ns3::echo::FatTreeBuilder::K"
  * @param node a scalar, in Echo's units where it is a time or a rate
+ * @param ofScenario RestoreAttributeDefaults undoes it
  * @throws InputError if there is no such attribute or it does not take the value
  */
-void SetAttributeDefault(const std::string& name, const YamlNode& node);
+void SetAttributeDefault(const std::string& name, const YamlNode& node, bool ofScenario);
 
-/** Undoes all that SetAttributeDefault did; what others set as defaults stays. */
+/** Undoes what SetAttributeDefault did for a scenario; what others set as defaults stays. */
 void RestoreAttributeDefaults();
 
 /**

@@ -95,33 +95,6 @@ void CheckName(const YamlNode& root, const std::string& name)
     }
 }
 
-/** @throws InputError at an attribute that a key of the scenario sets, given or not */
-void RefuseAttributesOfKeys(const YamlNode& attributes)
-{
-    const std::string echo = "ns3::echo::";
-    const std::pair<const char*, const char*> known[] = {
-        {"PacketNetwork::Mtu", "network.mtu"},
-        {"TrainNetwork::Mtu", "network.mtu"},
-        {"DerivedCostModel::Mtu", "network.mtu"},
-        {"PacketNetwork::CongestionControl", "network.congestion_control"},
-        {"PacketNetwork::Lossless", "network.pfc"},
-        {"PacketNetwork::LoadBalancer", "network.load_balancing"},
-        {"Router::PathChoice", "network.load_balancing"},
-        {"ShortestPathRouter::PathChoice", "network.load_balancing"},
-        {"PacketNetwork::RerouteDelay", "network.reroute_delay"},
-        {"FlowNetwork::RerouteDelay", "network.reroute_delay"},
-        {"Router::Seed", "seed"},
-        {"ShortestPathRouter::Seed", "seed"}};
-    for (const auto& [attribute, key] : known)
-    {
-        if (attributes.Has(echo + attribute))
-        {
-            attributes.Get(echo + attribute)
-                .Fail("attribute " + echo + attribute, std::string("the key ") + key + " for it");
-        }
-    }
-}
-
 /** Before anything is made, so that they hold for builders of the cluster too. */
 void SetAttributeDefaults(const YamlNode& root)
 {
@@ -131,10 +104,9 @@ void SetAttributeDefaults(const YamlNode& root)
         return;
     }
     const YamlNode attributes = root.Get("attributes");
-    RefuseAttributesOfKeys(attributes);
     for (const auto& key : attributes.GetKeys())
     {
-        SetAttributeDefault(key, attributes.Get(key));
+        SetAttributeDefault(key, attributes.Get(key), true);
     }
 }
 

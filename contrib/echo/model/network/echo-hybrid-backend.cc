@@ -108,10 +108,14 @@ void HybridBackend::DoPrepare()
 {
     m_watch.SetRouter(m_router);
     const auto estimates = m_backends.find(Fidelity::ANALYTICAL);
-    if (m_policy->LooksAround() && estimates != m_backends.end())
+    if (estimates != m_backends.end())
     {
-        m_estimates = DynamicCast<AnalyticalBackend>(estimates->second);
-        m_estimates->UseWatch(m_watch);
+        Ptr<AnalyticalBackend> analytical = DynamicCast<AnalyticalBackend>(estimates->second);
+        analytical->UseWatch(m_watch); // estimates share links with one another
+        if (m_policy->LooksAround())
+        {
+            m_estimates = analytical; // and with what is sampled
+        }
     }
     m_watch.SetListener([this](const CollectiveInstance& instance, uint32_t replica) {
         m_contended.insert(KeyOf(instance, replica));
