@@ -28,6 +28,7 @@ struct FlowStream
     uint32_t slot{0};       //!< its place among active streams
     uint32_t head{0};       //!< message that is being sent, if active
     uint32_t tail{0};       //!< last message that waits
+    uint64_t unbooked{0};   //!< bytes of the head that no link has counted yet
     int64_t delay{0};       //!< of the path, ps
     uint64_t visit{0};      //!< number of the last update of rates that met it
     uint64_t trialRate{0};  //!< bit/s, found so far in that update
@@ -69,7 +70,7 @@ struct FlowLink
     uint64_t rate{0};        //!< bit/s while it is not cut
     uint64_t allocated{0};   //!< bit/s: sum of its users' rates
     std::vector<User> users; //!< active streams
-    uint64_t bytes{0};       //!< of messages whose last byte has left
+    uint64_t bytes{0};       //!< of messages that are through or went on elsewhere
     int64_t busySince{0};    //!< ps, while it has users
     int64_t busy{0};         //!< ps, up to busySince or the last user's end
     int64_t lastBusy{0};     //!< ps
@@ -169,6 +170,8 @@ class FlowStreams
     void Enter(uint32_t stream, int64_t now);
     /** The stream stops. */
     void Leave(uint32_t stream, int64_t now);
+    /** Links of its path count @p bytes of its head, which they carried. */
+    void Book(uint32_t stream, uint64_t bytes);
     /** Its rate is @p bitsPerSecond from @p now on. */
     void SetRate(uint32_t stream, uint64_t bitsPerSecond, int64_t now);
 

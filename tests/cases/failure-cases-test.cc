@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What links are said to have carried, and what failures may say. 100 Gb/s = 12.5e9 B/s.
+
+#include "case-harness.h"
+
+using namespace ns3;
+using namespace ns3::echo;
+
+namespace
+{
+
+const std::string TWO_SPINES =
+    CaseCluster(2, "{type: leaf-spine, hosts_per_leaf: 1, spines: 2, uplinks: 2}");
+const std::string SEND =
+    "workload: {collectives: [{op: send-recv, bytes: 64MiB, pairs: [[0, 1]]}]}\n";
+
+std::string Text(const std::string& failures, const std::string& workload = SEND)
+{
+    return "echo: 1\nfidelity: flow\nnetwork: {reroute_delay: 0us}\n" + TWO_SPINES + workload +
+           "failures:\n" + failures;
+}
+
+LinkRecord FindLink(const CapturedRun& run, const std::string& from, const std::string& to)
+{
+    for (const LinkRecord& link : run.links)
+    {
+        if (link.from == from && link.to == to)
+        {
+            return link;
+        }
+    }
+    return {};
+}
+
+// At most 4 ms at 12.5 GB/s go one way before it is cut, the rest the other way.
+TEST(FlowFailures, EachWayCountsWhatItCarried)
+{
+    constexpr uint64_t ALL = 64 << 20;
+    for (const std::string spine : {"spine0", "spine1"})
+    {
+        const CapturedRun run = RunText(Text("  - {time: 4ms, switch: " + spine +
+                                             ", state: down}\n"
+                                             "  - {time: 4.5ms, switch: " +
+                                             spine + ", state: up}\n"));
+        ASSERT_EQ(run.error, "");
+        uint64_t sum = 0;
+        for (const std::string each : {"spine0", "spine1"})
+        {
+            const LinkRecord up = FindLink(run, "leaf0", each);
+            const LinkRecord down = FindLink(run, each, "leaf1");
+            EXPECT_EQ(up.payloadBytes, down.payloadBytes);
+            EXPECT_NEAR(up.payloadBytes, 12.5e9 * up.busy.GetSeconds(), 1) << spine << " " << each;
+            sum += up.payloadBytes;
+        }
+        EXPECT_EQ(sum, ALL);
+        EXPECT_EQ(FindLink(run, "host0/nic0", "leaf0").payloadBytes, ALL);
+        EXPECT_EQ(FindLink(run, "leaf1", "host1/nic0").payloadBytes, ALL);
+    }
+}
+
+} // namespace
