@@ -5,6 +5,8 @@
 
 using namespace ns3;
 using namespace ns3::echo;
+using testing::AllOf;
+using testing::HasSubstr;
 
 namespace
 {
@@ -56,6 +58,40 @@ TEST(FlowFailures, EachWayCountsWhatItCarried)
         EXPECT_EQ(FindLink(run, "host0/nic0", "leaf0").payloadBytes, ALL);
         EXPECT_EQ(FindLink(run, "leaf1", "host1/nic0").payloadBytes, ALL);
     }
+}
+
+// A full link is full whatever its rate; its mean use is told in what the cluster gives it.
+TEST(FlowFailures, PeakIsOfTheRateAtThatTime)
+{
+    for (const std::string time : {"0us", "4ms"}) // before or after full use at full rate
+    {
+        const CapturedRun run =
+            RunText(Text("  - {time: " + time + ", switch: leaf0, rate: 10Gbps}\n"));
+        ASSERT_EQ(run.error, "");
+        const LinkRecord link = FindLink(run, "host0/nic0", "leaf0");
+        EXPECT_DOUBLE_EQ(link.peakRate, 1) << time;
+        EXPECT_EQ(link.rate, DataRate("100Gbps"));
+    }
+    // The spines' links are full at 10 Gb/s; the NIC's, at 100 Gb/s, is used by a tenth.
+    const CapturedRun narrow = RunText(Text("  - {time: 0us, switch: spine0, rate: 10Gbps}\n"
+                                            "  - {time: 0us, switch: spine1, rate: 10Gbps}\n"));
+    EXPECT_DOUBLE_EQ(FindLink(narrow, "host0/nic0", "leaf0").peakRate, 0.1);
+}
+
+std::string ErrorOf(const std::string& failures)
+{
+    const CapturedRun run = RunText(Text(failures));
+    EXPECT_EQ(run.exitCode, 2) << failures;
+    return run.error;
+}
+
+TEST(Failures, NoRateIsAboveTheLinks)
+{
+    EXPECT_THAT(ErrorOf("  - {time: 0us, switch: leaf0, rate: 400Gbps}\n"),
+                AllOf(HasSubstr("text.yaml:13: failures[0].rate"),
+                      HasSubstr("'400Gbps' on host0/nic0 - leaf0"),
+                      HasSubstr("at most 100 Gb/s, the rate of that link")));
+    EXPECT_EQ(RunText(Text("  - {time: 0us, switch: leaf0, rate: 100Gbps}\n")).error, "");
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 
 #include "ns3/echo-path-choice.h"
 #include "ns3/echo-policy.h"
+#include "ns3/echo-units.h"
 
 #include <limits>
 #include <set>
@@ -119,6 +120,21 @@ void ReadLink(const YamlNode& node, const Topology& topology, LinkEvent& event)
     }
 }
 
+/** A failure makes no link faster than the cluster says. */
+void RefuseHigherRate(const YamlNode& node, const Topology& topology, const LinkEvent& event)
+{
+    for (const LinkId link : event.links)
+    {
+        const DataRate nominal = topology.GetLink(link).rate;
+        if (event.rate > nominal)
+        {
+            const LinkRecord record = topology.DescribeLink(PortId(2 * link.Get()));
+            node.Fail("'" + node.AsString() + "' on " + record.from + " - " + record.to,
+                      "at most " + FormatRate(nominal) + ", the rate of that link");
+        }
+    }
+}
+
 LinkEvent ReadFailure(const YamlNode& node, const Topology& topology)
 {
     node.RequireMap();
@@ -153,6 +169,7 @@ LinkEvent ReadFailure(const YamlNode& node, const Topology& topology)
     {
         event.kind = LinkEvent::Kind::RATE;
         event.rate = node.Get("rate").AsRate();
+        RefuseHigherRate(node.Get("rate"), topology, event);
     }
     else
     {

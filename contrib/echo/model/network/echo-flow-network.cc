@@ -421,8 +421,7 @@ void FlowNetwork::ReportLinks(RecordSink& sink, Time) const
         record.payloadBytes = record.wireBytes = link.bytes;
         record.busy = PicoSeconds(link.busy);
         record.lastBusy = PicoSeconds(link.lastBusy);
-        record.peakRate = static_cast<double>(link.peakRate) /
-                          static_cast<double>(topology.RateOf(PortId(number)).GetBitRate());
+        record.peakRate = link.GetPeakShare();
         sink.OnLink(record);
     }
 }

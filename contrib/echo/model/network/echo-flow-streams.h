@@ -6,6 +6,7 @@
 
 #include "ns3/echo-router.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <tuple>
 #include <unordered_map>
@@ -66,6 +67,12 @@ struct FlowLink
         uint32_t hop; //!< its place among the hops of all paths
     };
 
+    /** @return the largest part of the rate that it had at the time which was given out */
+    double GetPeakShare() const
+    {
+        return std::max(peakShare, static_cast<double>(peakRate) / static_cast<double>(rate));
+    }
+
     uint64_t capacity{0};    //!< bit/s; 0 while it is cut
     uint64_t rate{0};        //!< bit/s while it is not cut
     uint64_t allocated{0};   //!< bit/s: sum of its users' rates
@@ -74,7 +81,8 @@ struct FlowLink
     int64_t busySince{0};    //!< ps, while it has users
     int64_t busy{0};         //!< ps, up to busySince or the last user's end
     int64_t lastBusy{0};     //!< ps
-    uint64_t peakRate{0};    //!< bit/s: the most that was given out
+    uint64_t peakRate{0};    //!< bit/s: the most that was given out of its present rate
+    double peakShare{0};     //!< the most of a rate before that
     uint32_t slot{0};        //!< its place among links in use
     uint64_t visit{0};       //!< number of the last update of rates that met it
     uint32_t number{0};      //!< in that update
