@@ -94,4 +94,39 @@ TEST(Failures, NoRateIsAboveTheLinks)
     EXPECT_EQ(RunText(Text("  - {time: 0us, switch: leaf0, rate: 100Gbps}\n")).error, "");
 }
 
+// The link returns at 2 ms whichever end is named first and with the number that it alone can have.
+TEST(Failures, ALinkIsTheSameFromBothEnds)
+{
+    const auto timeOf = [](const std::string& down, const std::string& up) {
+        const CapturedRun run = RunText(Text("  - {time: 1ms, link: [" + down +
+                                             "], state: down}\n"
+                                             "  - {time: 2ms, link: [" +
+                                             up + "], state: up}\n"));
+        EXPECT_EQ(run.error, "") << up;
+        return run.run.stepTime;
+    };
+    const std::string link = "host0/nic0, leaf0";
+    const Time expected = timeOf(link, link);
+    EXPECT_GT(expected, MicroSeconds(6300)); // 64 MiB take 5.4 ms, and 1 ms is lost
+    EXPECT_EQ(timeOf(link, "leaf0, host0/nic0"), expected);
+    EXPECT_EQ(timeOf("leaf0, host0/nic0, 0", link), expected);
+    EXPECT_EQ(timeOf(link, link + ", 0"), expected);
+}
+
+TEST(Failures, NothingReturnsThatWasNotDown)
+{
+    EXPECT_THAT(ErrorOf("  - {time: 1ms, switch: spine0, state: down}\n"
+                        "  - {time: 2ms, link: [spine0, leaf0], state: up}\n"),
+                AllOf(HasSubstr("text.yaml:14: failures[1]"),
+                      HasSubstr("'state: up' of leaf0 - spine0, which never went down before")));
+    EXPECT_THAT(ErrorOf("  - {time: 1ms, switch: spine0, state: up}\n"
+                        "  - {time: 2ms, switch: spine0, state: down}\n"),
+                HasSubstr("text.yaml:13: failures[0]"));
+    // The order is that of time, not of lines.
+    EXPECT_EQ(RunText(Text("  - {time: 2ms, switch: spine0, state: up}\n"
+                           "  - {time: 1ms, switch: spine0, state: down}\n"))
+                  .error,
+              "");
+}
+
 } // namespace
