@@ -5,8 +5,11 @@
 
 #include "ns3/echo-path-choice.h"
 #include "ns3/echo-policy.h"
+#include "ns3/echo-units.h"
 
+#include <algorithm>
 #include <limits>
+#include <numeric>
 #include <set>
 #include <sstream>
 
@@ -85,7 +88,10 @@ void ReadSwitch(const YamlNode& node, const Topology& topology, LinkEvent& event
     }
 }
 
-/** `link: [A, B]` or `[A, B, n]`: all links of the two, or the n-th, from 0. */
+/**
+ * `link: [A, B]` or `[A, B, n]`: all links of the two, or the n-th, from 0. The subject is the same
+ * whichever of the two comes first, and has no number if there is one link.
+ */
 void ReadLink(const YamlNode& node, const Topology& topology, LinkEvent& event)
 {
     const std::vector<YamlNode> entries = node.GetEntries();
@@ -94,8 +100,8 @@ void ReadLink(const YamlNode& node, const Topology& topology, LinkEvent& event)
         node.Fail(std::to_string(entries.size()) + " entries",
                   "two devices, and the number of the link if they have several");
     }
-    const DeviceId a = FindFabricDevice(entries[0], topology);
-    const DeviceId b = FindFabricDevice(entries[1], topology);
+    const auto [a, b] = std::minmax(
+        {FindFabricDevice(entries[0], topology), FindFabricDevice(entries[1], topology)});
     event.subject = topology.GetDevice(a).name + " - " + topology.GetDevice(b).name;
     for (const PortId port : topology.GetPorts(a))
     {
@@ -115,7 +121,22 @@ void ReadLink(const YamlNode& node, const Topology& topology, LinkEvent& event)
         const int64_t last = static_cast<int64_t>(event.links.size()) - 1;
         const int64_t number = entries[2].AsInteger(0, last);
         event.links = {event.links[static_cast<size_t>(number)]};
-        event.subject += " " + std::to_string(number);
+        event.subject += last > 0 ? " " + std::to_string(number) : "";
+    }
+}
+
+/** A failure makes no link faster than the cluster says. */
+void RefuseHigherRate(const YamlNode& node, const Topology& topology, const LinkEvent& event)
+{
+    for (const LinkId link : event.links)
+    {
+        const DataRate nominal = topology.GetLink(link).rate;
+        if (event.rate > nominal)
+        {
+            const LinkRecord record = topology.DescribeLink(PortId(2 * link.Get()));
+            node.Fail("'" + node.AsString() + "' on " + record.from + " - " + record.to,
+                      "at most " + FormatRate(nominal) + ", the rate of that link");
+        }
     }
 }
 
@@ -153,6 +174,7 @@ LinkEvent ReadFailure(const YamlNode& node, const Topology& topology)
     {
         event.kind = LinkEvent::Kind::RATE;
         event.rate = node.Get("rate").AsRate();
+        RefuseHigherRate(node.Get("rate"), topology, event);
     }
     else
     {
@@ -161,6 +183,31 @@ LinkEvent ReadFailure(const YamlNode& node, const Topology& topology)
     }
     node.RefuseUnknownKeys();
     return event;
+}
+
+/** An event that ends a failure follows one of the same subject, by time and then by line. */
+void RefuseEndsOfNothing(const std::vector<YamlNode>& entries, const std::vector<LinkEvent>& events)
+{
+    std::vector<size_t> order(events.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&events](size_t a, size_t b) {
+        return events[a].time < events[b].time;
+    });
+    std::set<std::string> failed;
+    for (const size_t number : order)
+    {
+        const LinkEvent& event = events[number];
+        if (event.kind == LinkEvent::Kind::DOWN)
+        {
+            failed.insert(event.subject);
+        }
+        else if (event.kind == LinkEvent::Kind::UP && failed.count(event.subject) == 0)
+        {
+            entries[number].Fail("'state: up' of " + event.subject +
+                                     ", which never went down before",
+                                 "an earlier 'state: down' of the same switch or link");
+        }
+    }
 }
 
 /** `sizes`: a file, or `bytes`: one size. */
@@ -275,11 +322,13 @@ void ReadFabricSettings(const YamlNode& network, NetworkSettings& settings)
 
 std::vector<LinkEvent> ReadFailures(const YamlNode& node, const Topology& topology)
 {
+    const std::vector<YamlNode> entries = node.GetEntries();
     std::vector<LinkEvent> events;
-    for (const auto& entry : node.GetEntries())
+    for (const auto& entry : entries)
     {
         events.push_back(ReadFailure(entry, topology));
     }
+    RefuseEndsOfNothing(entries, events);
     return events;
 }
 

@@ -49,6 +49,8 @@ class FlowNetwork::Failures : public LinkFailures
     {
         ForBothWays(link, [rate](FlowLink& way) {
             way.capacity = way.capacity == 0 ? 0 : rate.GetBitRate();
+            way.peakShare = way.GetPeakShare();
+            way.peakRate = 0;
             way.rate = rate.GetBitRate();
         });
     }

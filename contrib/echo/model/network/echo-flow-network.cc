@@ -153,6 +153,7 @@ void FlowNetwork::Activate(uint32_t number, uint32_t transfer)
     const uint64_t bytes = m_transfers[transfer].message.bytes;
     FlowStream& stream = m_streams.Get(number);
     stream.head = stream.tail = transfer;
+    stream.unbooked = bytes;
     stream.progress.Start(bytes, NowPs());
     m_streams.Enter(number, NowPs());
     m_activeBytes += bytes;
@@ -342,10 +343,7 @@ void FlowNetwork::CompleteHead(uint32_t number)
     FlowStream& stream = m_streams.Get(number);
     const uint32_t done = stream.head;
     const Transfer& transfer = m_transfers[done];
-    for (const PortId port : m_streams.GetPath(number))
-    {
-        m_streams.GetLink(port).bytes += transfer.message.bytes;
-    }
+    m_streams.Book(number, stream.unbooked);
     const auto [arrivals, isNew] = m_arrivals.try_emplace(now + stream.delay);
     arrivals->second.push_back(done);
     if (isNew)
@@ -359,8 +357,9 @@ void FlowNetwork::CompleteHead(uint32_t number)
     ++stream.version;
     if (stream.head != NONE)
     {
-        m_activeBytes += m_transfers[stream.head].message.bytes;
-        stream.progress.Continue(m_transfers[stream.head].message.bytes, now);
+        stream.unbooked = m_transfers[stream.head].message.bytes;
+        m_activeBytes += stream.unbooked;
+        stream.progress.Continue(stream.unbooked, now);
         Expect(number);
         return;
     }
@@ -422,8 +421,7 @@ void FlowNetwork::ReportLinks(RecordSink& sink, Time) const
         record.payloadBytes = record.wireBytes = link.bytes;
         record.busy = PicoSeconds(link.busy);
         record.lastBusy = PicoSeconds(link.lastBusy);
-        record.peakRate = static_cast<double>(link.peakRate) /
-                          static_cast<double>(topology.RateOf(PortId(number)).GetBitRate());
+        record.peakRate = link.GetPeakShare();
         sink.OnLink(record);
     }
 }

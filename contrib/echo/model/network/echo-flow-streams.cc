@@ -88,6 +88,8 @@ void FlowStreams::Reroute(uint32_t number, int64_t now)
     if (active)
     {
         SetRate(number, 0, now);
+        const FlowStream& stream = m_streams[number];
+        Book(number, stream.unbooked - stream.progress.GetLeftBytes());
         Leave(number, now);
     }
     TakePath(number);
@@ -145,6 +147,15 @@ void FlowStreams::Leave(uint32_t number, int64_t now)
             m_used.pop_back();
         }
     }
+}
+
+void FlowStreams::Book(uint32_t number, uint64_t bytes)
+{
+    for (const PortId port : GetPath(number))
+    {
+        GetLink(port).bytes += bytes;
+    }
+    m_streams[number].unbooked -= bytes;
 }
 
 void FlowStreams::SetRate(uint32_t number, uint64_t bitsPerSecond, int64_t now)

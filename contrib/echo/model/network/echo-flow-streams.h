@@ -6,6 +6,7 @@
 
 #include "ns3/echo-router.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <tuple>
 #include <unordered_map>
@@ -28,6 +29,7 @@ struct FlowStream
     uint32_t slot{0};       //!< its place among active streams
     uint32_t head{0};       //!< message that is being sent, if active
     uint32_t tail{0};       //!< last message that waits
+    uint64_t unbooked{0};   //!< bytes of the head that no link has counted yet
     int64_t delay{0};       //!< of the path, ps
     uint64_t visit{0};      //!< number of the last update of rates that met it
     uint64_t trialRate{0};  //!< bit/s, found so far in that update
@@ -65,15 +67,22 @@ struct FlowLink
         uint32_t hop; //!< its place among the hops of all paths
     };
 
+    /** @return the largest part of the rate that it had at the time which was given out */
+    double GetPeakShare() const
+    {
+        return std::max(peakShare, static_cast<double>(peakRate) / static_cast<double>(rate));
+    }
+
     uint64_t capacity{0};    //!< bit/s; 0 while it is cut
     uint64_t rate{0};        //!< bit/s while it is not cut
     uint64_t allocated{0};   //!< bit/s: sum of its users' rates
     std::vector<User> users; //!< active streams
-    uint64_t bytes{0};       //!< of messages whose last byte has left
+    uint64_t bytes{0};       //!< of messages that are through or went on elsewhere
     int64_t busySince{0};    //!< ps, while it has users
     int64_t busy{0};         //!< ps, up to busySince or the last user's end
     int64_t lastBusy{0};     //!< ps
-    uint64_t peakRate{0};    //!< bit/s: the most that was given out
+    uint64_t peakRate{0};    //!< bit/s: the most that was given out of its present rate
+    double peakShare{0};     //!< the most of a rate before that
     uint32_t slot{0};        //!< its place among links in use
     uint64_t visit{0};       //!< number of the last update of rates that met it
     uint32_t number{0};      //!< in that update
@@ -169,6 +178,8 @@ class FlowStreams
     void Enter(uint32_t stream, int64_t now);
     /** The stream stops. */
     void Leave(uint32_t stream, int64_t now);
+    /** Links of its path count @p bytes of its head, which they carried. */
+    void Book(uint32_t stream, uint64_t bytes);
     /** Its rate is @p bitsPerSecond from @p now on. */
     void SetRate(uint32_t stream, uint64_t bitsPerSecond, int64_t now);
 

@@ -31,6 +31,11 @@ void FluidProgress::Continue(uint64_t bytes, int64_t now)
     m_updated = now;
 }
 
+uint64_t FluidProgress::GetLeftBytes() const
+{
+    return static_cast<uint64_t>((m_left + (SCALE - 1)) / SCALE);
+}
+
 int64_t FluidProgress::GetEnd() const
 {
     constexpr int64_t LATEST = std::numeric_limits<int64_t>::max();

@@ -38,6 +38,9 @@ class FluidProgress
         return m_rate;
     }
 
+    /** @return bytes left when the rate was last set or a message began, rounded up */
+    uint64_t GetLeftBytes() const;
+
     /** @return whether the last byte leaves by @p time (ps) at the present rate */
     bool EndsBy(int64_t time) const
     {

@@ -112,11 +112,12 @@ const ReportColumns<LinkRow> LINK_COLUMNS{
     {"utilisation",
      "0..1",
      "wire bytes over what the rate could carry in the step time, or by the end of its last "
-     "transmission if that is later (acknowledgements, background traffic)",
+     "transmission if that is later (acknowledgements, background traffic); the rate is the "
+     "cluster's, also where a failure lowers it",
      [](const LinkRow& r) { return FormatShare(MeanUtilization(r.link, r.stepTime)); }},
     {"peak_utilisation",
      "0..1",
-     "largest share of the rate in use at one time; empty if not known",
+     "largest share in use at one time of the rate that the link then had; empty if not known",
      [](const LinkRow& r) { return r.link.peakRate > 0 ? FormatShare(r.link.peakRate) : ""; }},
     {"busy_us",
      "us",

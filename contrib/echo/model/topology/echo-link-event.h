@@ -29,7 +29,7 @@ struct LinkEvent
 
     Time time;
     Kind kind{Kind::DOWN};
-    std::string subject;       //!< what went down: "leaf0 - spine1", "spine1"; for messages
+    std::string subject;       //!< what went down: "leaf0 - spine1", "spine1"
     std::vector<LinkId> links; //!< fabric links
     DataRate rate;             //!< of RATE
     double loss{0};            //!< of LOSS, 0 to 1
