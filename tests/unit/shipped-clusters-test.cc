@@ -98,6 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
         // 4 hosts x 4 NICs a leaf; 8 hosts x 2 NICs a leaf.
         Shipped{"alps", 4, 16, 16, 1, 16, 0},
         Shipped{"polaris", 2, 8, 4, 1, 16, 0},
+        Shipped{"leonardo", 2, 8, 8, 1, 32, 0},
         Shipped{"dgx1-v100", 1, 8, 4, 1, 0, 0},
         Shipped{"a100-pcie", 2, 4, 2, 1, 0, 0},
         Shipped{"single-switch-8x100g", 8, 8, 8, 1, 0, 0},
@@ -117,7 +118,7 @@ TEST(ShippedClusters, AllAreTested)
     {
         files += entry.path().extension() == ".yaml" ? 1 : 0;
     }
-    EXPECT_EQ(files, 22u);
+    EXPECT_EQ(files, 23u);
 }
 
 TEST(ShippedClusters, Dgx1HasSixNvLinksAGpu)
