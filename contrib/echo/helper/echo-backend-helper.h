@@ -87,6 +87,7 @@ class EchoBackendHelper
     Fidelity m_fidelity{Fidelity::ANALYTICAL};        //!< of the back end
     Ptr<Router> m_router;                             //!< shared by all models
     Ptr<CostModel> m_costModel;                       //!< calibrated or derived
+    Ptr<CostModel> m_idleCosts;                       //!< derived: of a network that is idle
     Ptr<CollectiveSelector> m_selector;               //!< one choice for all fidelities
     std::vector<Ptr<NetworkModel>> m_networks;        //!< made so far
     std::vector<Ptr<BackgroundTraffic>> m_background; //!< started
