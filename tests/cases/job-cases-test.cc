@@ -118,6 +118,26 @@ TEST(Jobs, MeetOnLinksInEveryFidelity)
     }
 }
 
+// Small messages hardly notice one another on an uplink, of whatever else their time consists.
+TEST(Jobs, MeetingInPacketsAddsNoLatency)
+{
+    const std::string small = "{op: all-reduce, bytes: 8KiB}";
+    for (const std::string profile : {"derived", "../calibration/profiles/h100-sxm.yaml"})
+    {
+        const CapturedRun run = RunJobs("hybrid",
+                                        NarrowCluster() + "estimator: {profile: " + profile +
+                                            "}\n" + "compare_alone: true\njobs:\n" +
+                                            Job("a", "[0, 4]", small) + Job("b", "[1, 5]", small));
+        ASSERT_EQ(run.error, "") << profile;
+        for (const JobRecord& job : run.run.jobs)
+        {
+            EXPECT_GE(job.stepTime, *job.alone) << profile;
+            EXPECT_LE(job.stepTime.GetDouble(), 1.05 * job.alone->GetDouble()) << profile;
+        }
+        EXPECT_GT(run.run.packets, 0u) << profile; // they met
+    }
+}
+
 // Neither a host nor a link in common: each job is what it is alone, to the picosecond, and the
 // first what it is as a scenario of its own.
 TEST(Jobs, LeaveOneAnotherAlone)

@@ -187,6 +187,20 @@ TEST(Derived, TimeNeverFallsWhenBytesGrow)
     }
 }
 
+// NVLS moves bytes between hosts like a ring, NVLS-tree like a double binary tree.
+TEST(Derived, AlgorithmsThatMoveAlikeTakeAsLong)
+{
+    DerivedRig rig(SmallCluster{}, 2);
+    const auto derive = [&rig](Algorithm algorithm) {
+        CollectivePlan plan = rig.Plan(Kind::ALL_REDUCE, 8 << 20, Algorithm::RING);
+        plan.choice.algorithm = algorithm;
+        return rig.model->Estimate(plan).GetTotal();
+    };
+    EXPECT_EQ(derive(Algorithm::NVLS), derive(Algorithm::RING));
+    EXPECT_EQ(derive(Algorithm::NVLS_TREE), derive(Algorithm::TREE));
+    EXPECT_NE(derive(Algorithm::TREE), derive(Algorithm::RING));
+}
+
 TEST(Derived, UnevenSplitsTakeAsLongAsTheBusiest)
 {
     DerivedRig rig(SmallCluster{});

@@ -112,6 +112,7 @@ EchoBackendHelper::EchoBackendHelper(const Cluster& cluster,
 
     Ptr<CollectiveSelector> selector;
     Ptr<DerivedCostModel> derived = CreateObject<DerivedCostModel>();
+    m_idleCosts = derived;
     derived->SetAttribute("Mtu", UintegerValue(settings.network.mtuBytes));
     derived->SetRouter(m_router);
     if (settings.profile.empty())
@@ -269,7 +270,7 @@ Ptr<CollectiveBackend> EchoBackendHelper::Create(Fidelity fidelity,
         hybrid->SetPolicy(policy);
         policy->SetCostModel(m_costModel);
         hybrid->SetRouter(m_router);
-        hybrid->SetCalibrated(m_settings.profile.empty() ? nullptr : m_costModel);
+        hybrid->SetCalibrated(m_settings.profile.empty() ? nullptr : m_costModel, m_idleCosts);
         for (const Fidelity served : {Fidelity::ANALYTICAL, Fidelity::FLOW, Fidelity::PACKET})
         {
             if (!policy->MayChoose(served))

@@ -91,6 +91,7 @@ class EchoBackendHelper
     Ptr<Router> m_router;                             //!< of estimates and plans: all links up
     Ptr<Router> m_liveRouter;                         //!< of networks, whose links may fail
     Ptr<CostModel> m_costModel;                       //!< calibrated or derived
+    Ptr<CostModel> m_idleCosts;                       //!< derived: of a network that is idle
     Ptr<CollectiveSelector> m_selector;               //!< one choice for all fidelities
     std::vector<Ptr<NetworkModel>> m_networks;        //!< made so far
     std::vector<Ptr<BackgroundTraffic>> m_background; //!< started

@@ -290,7 +290,7 @@ CostTerms EvaluateDerived(const CollectivePlan& plan,
     {
         return CostTerms{};
     }
-    const bool tree = plan.choice.algorithm == CollectiveAlgorithmKind::TREE;
+    const bool tree = MovesLike(plan.choice.algorithm) == CollectiveAlgorithmKind::TREE;
     switch (plan.spec.kind)
     {
     case Kind::ALL_REDUCE:

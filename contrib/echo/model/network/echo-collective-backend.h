@@ -90,7 +90,7 @@ struct CollectiveInstance
     uint32_t done{0};
     uint32_t unfinishedIndex{0}; //!< in its owner's list
     Time start;                  //!< last join
-    Time end;                    //!< analytical: of all members, as far as is known
+    Time end;                    //!< of all members, as far as is known; simulated: the earliest
     double correction{1};        //!< hybrid: factor on an estimate
     double fabricBytes{0};       //!< hybrid: bytes over fabric links, summed over the links
     /// Hybrid: others that were on its fabric links when it started.

@@ -37,9 +37,10 @@ void HybridBackend::SetRouter(Ptr<Router> router)
     m_router = router;
 }
 
-void HybridBackend::SetCalibrated(Ptr<CostModel> model)
+void HybridBackend::SetCalibrated(Ptr<CostModel> model, Ptr<CostModel> idle)
 {
     m_calibrated = model;
+    m_idle = idle;
 }
 
 void HybridBackend::AddBackend(Fidelity fidelity, Ptr<CollectiveBackend> backend)
@@ -101,6 +102,7 @@ void HybridBackend::DoDispose()
     m_policy = nullptr;
     m_router = nullptr;
     m_calibrated = nullptr;
+    m_idle = nullptr;
     CollectiveBackend::DoDispose();
 }
 
@@ -179,25 +181,21 @@ void HybridBackend::DoStart(const InstancePtr& instance)
 
 void HybridBackend::StartBeside(Ptr<CollectiveBackend> child, const InstancePtr& instance)
 {
-    const Time outside = GetTimeOutsideNetwork(*instance);
+    Time outside;
+    instance->end = Simulator::Now();
+    if (m_calibrated)
+    {
+        const Time whole = m_calibrated->Estimate(instance->plan).GetTotal();
+        // Simulated are latencies of steps and hops too, not the bytes' time only.
+        outside = Max(whole - m_idle->Estimate(instance->plan).GetTotal(), Time());
+        instance->end += whole;
+    }
     if (outside.IsZero())
     {
         child->Start(instance);
         return;
     }
     Simulator::Schedule(outside, [child, instance] { child->Start(instance); });
-}
-
-Time HybridBackend::GetTimeOutsideNetwork(const CollectiveInstance& instance)
-{
-    if (!m_calibrated)
-    {
-        return Time();
-    }
-    const Time whole = m_calibrated->Estimate(instance.plan).GetTotal();
-    const double busy = std::min(m_watch.GetUtilization(instance, whole), 1.0);
-    return PicoSeconds(
-        static_cast<int64_t>(static_cast<double>(whole.GetPicoSeconds()) * (1 - busy)));
 }
 
 void HybridBackend::MarkUncoupled(const std::vector<InstancePtr>& contended)

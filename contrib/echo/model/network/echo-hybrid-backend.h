@@ -32,11 +32,12 @@ class HybridBackend : public CollectiveBackend
     /** For footprints; the same router as the models of the network use. */
     void SetRouter(Ptr<Router> router);
     /**
-     * With it, what an estimate holds beyond the busiest link's time (launch, protocol, reduction)
-     * delays transfers of the flow and packet levels, which leave that out: an instance that meets
-     * others is not faster than it is alone.
+     * With it, what an estimate holds beyond the network's time (launch, protocol, reduction)
+     * delays transfers of the flow and packet levels, which leave that out, and no member is done
+     * before the estimate ends: an instance that meets others is not faster than it is alone.
+     * @param idle what the network takes when nothing else is on it: DerivedCostModel
      */
-    void SetCalibrated(Ptr<CostModel> model);
+    void SetCalibrated(Ptr<CostModel> model, Ptr<CostModel> idle);
     /** Adds the back end that serves a fidelity; it is prepared already, without a sink. */
     void AddBackend(Fidelity fidelity, Ptr<CollectiveBackend> backend);
 
@@ -64,7 +65,6 @@ class HybridBackend : public CollectiveBackend
     void DoMemberDone(const InstancePtr& instance) override;
     /** Has the network simulate an instance, after what is not the network's time. */
     void StartBeside(Ptr<CollectiveBackend> child, const InstancePtr& instance);
-    Time GetTimeOutsideNetwork(const CollectiveInstance& instance);
     void MarkUncoupled(const std::vector<InstancePtr>& contended);
 
     Ptr<AnalyticalBackend> m_estimates; //!< if they share links: null where the policy parts them
@@ -72,6 +72,7 @@ class HybridBackend : public CollectiveBackend
     std::map<Fidelity, Ptr<CollectiveBackend>> m_backends; //!< serve
     Ptr<Router> m_router;                                  //!< for footprints
     Ptr<CostModel> m_calibrated;                           //!< null: estimates are the network's
+    Ptr<CostModel> m_idle;                                 //!< costs of the network alone
     ContentionWatch m_watch;                               //!< over all models
     std::set<InstanceKey> m_contended;                     //!< so far
     double m_contendedBytes{0};                            //!< of these, over fabric links

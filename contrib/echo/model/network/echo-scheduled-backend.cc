@@ -132,6 +132,11 @@ void ScheduledBackend::DoStart(const InstancePtr& instance)
 
 void ScheduledBackend::FinishMember(const InstancePtr& instance, uint32_t member)
 {
+    if (const Time left = instance->end - Simulator::Now(); left.IsStrictlyPositive())
+    {
+        Simulator::Schedule(left, [this, instance, member] { FinishMember(instance, member); });
+        return;
+    }
     if (instance->done + 1 == instance->members.size())
     {
         m_watch.End(*instance);
