@@ -14,7 +14,6 @@
 #include "ns3/object-factory.h"
 
 #include <cmath>
-#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -331,37 +330,6 @@ TEST(ComputeProfile, RefusesBadFiles)
                 HasSubstr("more work would take less time"));
     EXPECT_THAT(message("architectures:", "fallback: x\narchitectures:"),
                 HasSubstr("fallback: found 'x', expected one of r"));
-}
-
-TEST(ComputeProfile, ReadsMeasuredProducts)
-{
-    const std::string path = testing::TempDir() + "gemm-points.csv";
-    const auto read = [&](const std::string& line) {
-        std::ofstream(path) << "# mine\ntype,rows,columns,inner,us\n" << line << "\n";
-        std::string text = ROUND;
-        text.insert(text.find("    gemm:"), "    gemm_points: " + path + "\n");
-        return ReadComputeProfile(YamlNode::LoadText(text, "r.yaml")).architectures[0].gemmPoints;
-    };
-    const std::vector<GemmPoint> points = read("bf16,256,512,1024,12.5");
-    ASSERT_EQ(points.size(), 1u);
-    EXPECT_EQ(points[0].columns, 512u);
-    EXPECT_EQ(points[0].time, NanoSeconds(12500));
-    const auto message = [&](const std::string& line) -> std::string {
-        try
-        {
-            read(line);
-        }
-        catch (const InputError& error)
-        {
-            return error.what();
-        }
-        return "";
-    };
-    EXPECT_THAT(
-        message("half,256,512,1024,12.5"),
-        HasSubstr("gemm-points.csv:3: column type: found 'half', expected a number format"));
-    EXPECT_THAT(message("fp16,0,512,1024,12.5"), HasSubstr("gemm-points.csv:3: column rows"));
-    EXPECT_THAT(message("fp16,256,512,1024,0"), HasSubstr("gemm-points.csv:3: column us"));
 }
 
 /** Times of collectives for the comparison below. */

@@ -58,6 +58,7 @@ struct KernelEfficiency
     double flash1{0.5};            //!< the first FlashAttention, of the second's efficiency
     double attention{1};           //!< of the peak: fused attention that no point is near
     std::vector<AttentionPoint> attentionPoints; //!< measured kernels
+    std::string gemmPointsFile;                  //!< that they were read from
     std::vector<GemmPoint> gemmPoints;           //!< measured products, which correct the curve
     std::map<KernelKind, double> memory;         //!< of memory bandwidth, by kind; OTHER: the rest
 

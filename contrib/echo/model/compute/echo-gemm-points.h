@@ -24,7 +24,8 @@ struct GemmPoint
     uint32_t rows{0};
     uint32_t columns{0};
     uint32_t inner{0};
-    Time time; //!< above 0, launching included
+    Time time;        //!< above 0, launching included
+    uint32_t line{0}; //!< of the file that it was read from; 0: none
 };
 
 /**

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 namespace ns3
 {
@@ -82,12 +83,33 @@ void RooflineComputeModel::Configure(const GpuSpec& gpu, const ComputeProfile& p
         m_points = GemmPoints(m_efficiency.gemmPoints, [this](const GemmPoint& point) {
             const Operator op = MakeProduct(point);
             const auto peak = m_gpu.peakFlops.find(op.precision);
-            return peak == m_gpu.peakFlops.end() ? 0
-                                                 : GetGemmSeconds(op, op.flops / peak->second, 1) +
-                                                       m_efficiency.launchOverhead.GetSeconds();
+            if (peak == m_gpu.peakFlops.end())
+            {
+                return 0.0;
+            }
+            const double ideal = op.flops / peak->second;
+            CheckPoint(point, ideal);
+            return GetGemmSeconds(op, ideal, 1) + m_efficiency.launchOverhead.GetSeconds();
         });
     }
     NS_LOG_INFO("GPU " << gpu.name << " with efficiencies of " << m_efficiency.name);
+}
+
+void RooflineComputeModel::CheckPoint(const GemmPoint& point, double ideal) const
+{
+    const double rounding = 1e-9; // of times, which are whole picoseconds, and of quotients
+    if (point.time.GetSeconds() < ideal * (1 - rounding))
+    {
+        std::ostringstream found;
+        std::ostringstream expected;
+        found << point.time.GetSeconds() * 1e6 << " us for a product of " << point.rows << " x "
+              << point.inner << " x " << point.columns;
+        expected << "at least " << ideal * 1e6 << " us, its operations over the "
+                 << ToString(point.type) << " peak of " << m_gpu.name
+                 << " (a GPU of another peak needs an architecture, or a name, of its own)";
+        throw InputError(
+            {m_efficiency.gemmPointsFile, point.line, "column us"}, found.str(), expected.str());
+    }
 }
 
 std::string RooflineComputeModel::GetWarning() const

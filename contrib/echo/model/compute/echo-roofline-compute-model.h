@@ -80,6 +80,11 @@ class RooflineComputeModel : public ComputeModel
      * @param sustained share of the peak under lasting load
      */
     double GetGemmSeconds(const Operator& op, double ideal, double sustained) const;
+    /**
+     * @param ideal seconds of the product's operations at the GPU's peak
+     * @throws InputError naming file and line, if the product was measured in less
+     */
+    void CheckPoint(const GemmPoint& point, double ideal) const;
     /** @return the factor on a product's time that measured products near it suggest */
     GemmPoints::Correction GetCorrection(const Operator& op) const;
     /** @return share of the peak that @p op reaches */

@@ -4,6 +4,8 @@
 #include "echo-csv-table.h"
 
 #include <cmath>
+#include <map>
+#include <tuple>
 
 namespace ns3
 {
@@ -95,10 +97,17 @@ std::vector<GemmPoint> ReadGemmPoints(const YamlNode& node)
 {
     const CsvTable table(node.ResolvePath(node.AsString()));
     std::vector<GemmPoint> points;
+    std::map<std::tuple<DataType, uint32_t, uint32_t, uint32_t>, const GemmPoint*> known;
+    points.reserve(table.GetRowCount()); // known points into it
     for (size_t row = 0; row < table.GetRowCount(); ++row)
     {
         const auto size = [&](const char* column) {
-            return static_cast<uint32_t>(table.GetNumber(row, column, 1, 4e9));
+            const double number = table.GetNumber(row, column, 1, 4e9);
+            if (number != std::floor(number))
+            {
+                table.Fail(row, column, "'" + table.GetText(row, column) + "'", "a whole number");
+            }
+            return static_cast<uint32_t>(number);
         };
         GemmPoint point;
         const std::string& type = table.GetText(row, "type");
@@ -114,7 +123,18 @@ std::vector<GemmPoint> ReadGemmPoints(const YamlNode& node)
         point.columns = size("columns");
         point.inner = size("inner");
         point.time = PicoSeconds(std::llround(1e6 * table.GetNumber(row, "us", 1e-3, 1e9)));
+        point.line = table.GetLine(row);
         points.push_back(point);
+        const auto [earlier, isNew] = known.emplace(
+            std::make_tuple(point.type, point.rows, point.columns, point.inner), &points.back());
+        if (!isNew && earlier->second->time != point.time)
+        {
+            table.Fail(row,
+                       "us",
+                       "another time than in line " + std::to_string(earlier->second->line) +
+                           " for the same product",
+                       "each product once");
+        }
     }
     return points;
 }
@@ -132,6 +152,8 @@ KernelEfficiency ReadArchitecture(const YamlNode& node)
     efficiency.gemm = ReadCurve(node.Get("gemm"));
     if (node.Has("gemm_points"))
     {
+        efficiency.gemmPointsFile =
+            node.Get("gemm_points").ResolvePath(node.Get("gemm_points").AsString());
         efficiency.gemmPoints = ReadGemmPoints(node.Get("gemm_points"));
     }
     efficiency.gemmFp32 = ReadEfficiency(node, "gemm_fp32");

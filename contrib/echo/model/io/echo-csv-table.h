@@ -18,7 +18,9 @@ namespace echo
 class CsvTable
 {
   public:
-    /** @throws InputError if it cannot be read, has no row, a name twice or rows of other lengths
+    /**
+     * @throws InputError if it cannot be read, begins with a byte order mark, has no row, a name
+     *         twice or rows of other lengths
      */
     explicit CsvTable(const std::string& path);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-generator-reader.h"
 
-#include "echo-attribute-reader.h"
-
+#include "ns3/echo-policy.h"
 #include "ns3/echo-transformer-generator.h"
 #include "ns3/object-factory.h"
 
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace ns3
@@ -118,6 +118,10 @@ TransformerShape ReadModel(const YamlNode& node)
     model.sharedFfn = GetSize(node, "shared_ffn_hidden", model.sharedFfn);
     model.denseLayers = GetSize(node, "dense_layers", model.denseLayers);
     model.denseFfn = GetSize(node, "dense_ffn_hidden", model.denseFfn);
+    if (node.Has("dense_ffn_hidden") && model.denseFfn > 0 && model.denseLayers == 0)
+    {
+        node.Get("dense_ffn_hidden").Fail("it with dense_layers 0", "dense_layers too");
+    }
     if (node.Has("latent_attention"))
     {
         const YamlNode latent = node.Get("latent_attention");
@@ -135,6 +139,12 @@ TransformerShape ReadModel(const YamlNode& node)
     model.learnedPositions = node.GetBool("learned_positions", model.learnedPositions);
     model.causal = node.GetBool("causal", model.causal);
     model.SetDefaults();
+    if (node.Has("kv_heads") && model.IsLatent() && model.kvHeads != model.heads)
+    {
+        node.Get("kv_heads")
+            .Fail("'" + node.Get("kv_heads").AsString() + "' beside latent_attention",
+                  "heads, " + std::to_string(model.heads) + ", or no such key");
+    }
     node.RefuseUnknownKeys();
     return model;
 }
@@ -168,8 +178,14 @@ Ptr<PipelineSchedule> ReadSchedule(const YamlNode& node)
     {
         return CreateObject<OneForwardOneBackwardSchedule>();
     }
+    const TypeId parent = PipelineSchedule::GetTypeId();
+    const std::optional<TypeId> type = LookupPolicy(node.AsString(), parent, "Schedule");
+    if (!type)
+    {
+        node.Fail("'" + node.AsString() + "'", ListPolicies(parent, "Schedule") + ", or 1f1b");
+    }
     ObjectFactory factory;
-    factory.SetTypeId(FindPolicy(node, PipelineSchedule::GetTypeId(), "Schedule"));
+    factory.SetTypeId(*type);
     return factory.Create<PipelineSchedule>();
 }
 
@@ -224,6 +240,35 @@ void ReadExperts(const YamlNode& node, TrainingPlan& plan)
     }
 }
 
+/**
+ * Refuses keys that act only between the ranks of a degree which is not written: a study that
+ * varies a degree from 1 writes it, and keeps them.
+ */
+void RefuseWithoutDegree(const YamlNode& node, const TrainingPlan& plan)
+{
+    const struct
+    {
+        const char* key;
+        const char* degree;
+        bool isSet; //!< to something other than the default
+    } uses[] = {
+        {"sequence_parallel", "tp", plan.sequenceParallel},
+        {"split_messages", "tp", plan.splitMessages},
+        {"split_messages", "pp", plan.splitMessages},
+        {"overlap_pipeline", "pp", plan.overlapPipeline},
+        {"context_exchange", "cp", plan.contextExchange != ContextExchange::RING},
+        {"dispatch_domain", "ep", plan.dispatchDomain > 0 && plan.model.experts > 0},
+    };
+    for (const auto& [key, degree, isSet] : uses)
+    {
+        if (isSet && node.Has(key) && !node.Has(degree))
+        {
+            node.Get(key).Fail("'" + node.Get(key).AsString() + "' without " + degree,
+                               std::string(degree) + " too");
+        }
+    }
+}
+
 void ReadParallel(const YamlNode& node, uint32_t ranks, TrainingPlan& plan)
 {
     plan.parallel.tensor = GetCount(node, "tp", 1);
@@ -240,11 +285,6 @@ void ReadParallel(const YamlNode& node, uint32_t ranks, TrainingPlan& plan)
         {{"ring", ContextExchange::RING}, {"all-gather", ContextExchange::ALL_GATHER}});
     plan.sharding = ReadSharding(node);
     plan.reshardAfterForward = node.GetBool("reshard_after_forward", plan.reshardAfterForward);
-    if (node.Has("reshard_after_forward") && plan.sharding != StateSharding::PARAMETERS)
-    {
-        node.Get("reshard_after_forward")
-            .Fail("it without zero 3", "it where parameters are split (zero: 3) only");
-    }
     plan.overlapGradients = node.GetBool("overlap_gradients", plan.overlapGradients);
     plan.overlapParameters = node.GetBool("overlap_parameters", plan.overlapParameters);
     plan.overlapReduction = node.GetBool("overlap_input_gradients", plan.overlapReduction);
@@ -255,6 +295,7 @@ void ReadParallel(const YamlNode& node, uint32_t ranks, TrainingPlan& plan)
             node.Get("bucket_elements").AsInteger(1, std::numeric_limits<int64_t>::max()));
     }
     plan.clipGradients = node.GetBool("clip_gradients", plan.clipGradients);
+    RefuseWithoutDegree(node, plan);
     node.RefuseUnknownKeys();
 }
 
@@ -338,7 +379,7 @@ TrainingPlan ReadBlock(const YamlNode& node, uint32_t ranks)
          {"flash", AttentionKernel::FLASH},
          {"flash1", AttentionKernel::FLASH1},
          {"cudnn", AttentionKernel::CUDNN}});
-    plan.recomputeLayers = GetCount(node, "recompute_layers", 0);
+    plan.recomputeLayers = GetSize(node, "recompute_layers", 0);
     if (node.Has("host"))
     {
         const YamlNode host = node.Get("host");

@@ -21,9 +21,7 @@ GradientOperators::GradientOperators(StepEmitter& emitter, uint32_t stage)
     if (m_plan.overlapGradients && stage == 0)
     {
         m_bucketElements =
-            m_plan.bucketElements > 0
-                ? m_plan.bucketElements
-                : std::max<uint64_t>(40000000, 1000000 * uint64_t(m_plan.parallel.data));
+            m_plan.bucketElements > 0 ? m_plan.bucketElements : m_plan.GetDefaultBucketElements();
     }
 }
 

@@ -11,6 +11,7 @@
 #include "ns3/nstime.h"
 #include "ns3/ptr.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -113,6 +114,12 @@ struct TrainingPlan
     PipelineShape GetPipelineShape() const
     {
         return {parallel.pipeline, chunks, microBatches};
+    }
+
+    /** @return elements of a bucket where none are set, as Megatron-Core takes them */
+    uint64_t GetDefaultBucketElements() const
+    {
+        return std::max<uint64_t>(40000000, 1000000 * uint64_t(parallel.data));
     }
 
     /** @return the schedule, the default one if none is set */

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "echo-training-plan.h"
+
+#include "ns3/echo-error.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace ns3
+{
+namespace echo
+{
+
+namespace
+{
+
+[[noreturn]] void Refuse(const std::string& key,
+                         const std::string& found,
+                         const std::string& expected)
+{
+    throw InputError({"", 0, key}, found, expected);
+}
+
+void RequirePositive(const std::string& key, uint32_t value)
+{
+    if (value == 0)
+    {
+        Refuse(key, "0", "at least 1");
+    }
+}
+
+void RequireDivisible(const std::string& key,
+                      uint64_t value,
+                      const std::string& divisorKey,
+                      uint64_t divisor)
+{
+    if (value % divisor != 0)
+    {
+        Refuse(key,
+               std::to_string(value),
+               "a multiple of " + divisorKey + " " + std::to_string(divisor));
+    }
+}
+
+void CheckModel(const TransformerShape& model)
+{
+    RequirePositive("model.layers", model.layers);
+    RequirePositive("model.hidden", model.hidden);
+    RequirePositive("model.heads", model.heads);
+    RequirePositive("model.kv_heads", model.kvHeads);
+    RequirePositive("model.sequence", model.sequence);
+    RequirePositive("model.vocabulary", model.vocabulary);
+    RequirePositive("model.ffn_hidden", model.ffnHidden);
+    if (model.headSize == 0)
+    {
+        RequireDivisible("model.hidden", model.hidden, "heads", model.heads);
+    }
+    RequireDivisible("model.heads", model.heads, "kv_heads", model.kvHeads);
+    if (model.experts > 0 && (model.topK == 0 || model.topK > model.experts))
+    {
+        Refuse("model.top_k",
+               std::to_string(model.topK),
+               "1 to the number of experts, " + std::to_string(model.experts));
+    }
+    if (model.experts == 0 && model.topK > 0)
+    {
+        Refuse("model.top_k", std::to_string(model.topK) + " without experts", "experts too");
+    }
+    const std::pair<const char*, uint32_t> ofExperts[] = {
+        {"model.shared_ffn_hidden", model.sharedFfn},
+        {"model.dense_layers", model.denseLayers},
+        {"model.dense_ffn_hidden", model.denseFfn}};
+    for (const auto& [key, value] : ofExperts)
+    {
+        if (model.experts == 0 && value > 0)
+        {
+            Refuse(key, std::to_string(value) + " without experts", "experts too");
+        }
+    }
+}
+
+/** Layers that are listed part by part. */
+void CheckListedParts(const TrainingPlan& plan)
+{
+    const uint32_t layers = std::accumulate(plan.partLayers.begin(), plan.partLayers.end(), 0U);
+    if (plan.partLayers.size() != plan.GetParts() || layers != plan.model.layers)
+    {
+        Refuse("parallel.layers",
+               std::to_string(plan.partLayers.size()) + " numbers, together " +
+                   std::to_string(layers),
+               std::to_string(plan.GetParts()) + " (pp x vp) that make " +
+                   std::to_string(plan.model.layers) + " layers");
+    }
+    const std::pair<const char*, bool> shares[] = {
+        {"parallel.first_stage_layers", plan.firstStageLayers > 0},
+        {"parallel.last_stage_layers", plan.lastStageLayers > 0},
+        {"parallel.embedding_is_layer", plan.embeddingIsLayer}};
+    for (const auto& [key, isSet] : shares)
+    {
+        if (isSet)
+        {
+            Refuse(key, "it beside layers", "one of them");
+        }
+    }
+}
+
+void CheckStages(const TrainingPlan& plan)
+{
+    if (!plan.partLayers.empty())
+    {
+        CheckListedParts(plan);
+        return;
+    }
+    const uint32_t parts = plan.GetParts();
+    uint32_t layers = plan.model.layers + (plan.embeddingIsLayer ? 2 : 0);
+    uint32_t even = parts; // parts that share the rest equally
+    const std::pair<const char*, uint32_t> own[] = {
+        {"parallel.first_stage_layers", plan.firstStageLayers},
+        {"parallel.last_stage_layers", plan.lastStageLayers}};
+    for (const auto& [key, count] : own)
+    {
+        if (count == 0)
+        {
+            continue;
+        }
+        if (parts < 2)
+        {
+            Refuse(key, std::to_string(count) + " with pp 1", "it with at least two stages");
+        }
+        if (count > layers)
+        {
+            Refuse(
+                key, std::to_string(count), "at most the layers left, " + std::to_string(layers));
+        }
+        layers -= count;
+        --even;
+    }
+    if (even == 0 ? layers != 0 : (layers % even != 0 || layers == 0))
+    {
+        const std::string dividers =
+            "pp " + std::to_string(plan.parallel.pipeline) +
+            (plan.chunks > 1 ? " x vp " + std::to_string(plan.chunks) : "");
+        Refuse("model.layers",
+               std::to_string(plan.model.layers) +
+                   (plan.embeddingIsLayer ? " and two for embedding and head" : "") +
+                   (even == parts ? ""
+                                  : " (" + std::to_string(layers) +
+                                        " without the first and last stage's own)"),
+               even == parts ? "a multiple of " + dividers
+                             : "what " + std::to_string(even) + " stages share equally");
+    }
+}
+
+void CheckPrecision(const TrainingPlan& plan)
+{
+    const auto isFloat = [](DataType type) {
+        return type == DataType::FP32 || type == DataType::BF16 || type == DataType::FP16;
+    };
+    if (!isFloat(plan.parameters))
+    {
+        Refuse("precision.parameters", ToString(plan.parameters), "fp32, bf16 or fp16");
+    }
+    if (!isFloat(plan.gradients))
+    {
+        Refuse("precision.gradients", ToString(plan.gradients), "fp32, bf16 or fp16");
+    }
+    const DataType matmul = plan.matmul;
+    const bool fits =
+        plan.parameters == DataType::FP32
+            ? matmul == DataType::FP32 || matmul == DataType::TF32
+            : matmul == DataType::FP8 || matmul == DataType::FP4 ||
+                  matmul == (plan.parameters == DataType::BF16 ? DataType::BF16 : DataType::FP16);
+    if (!fits)
+    {
+        Refuse("precision.matmul",
+               std::string(ToString(matmul)) + " with parameters " + ToString(plan.parameters),
+               plan.parameters == DataType::FP32
+                   ? "tf32 or fp32"
+                   : std::string(ToString(plan.parameters)) + ", fp8 or fp4");
+    }
+    if (plan.attention != AttentionKernel::UNFUSED && plan.parameters == DataType::FP32)
+    {
+        Refuse("attention",
+               std::string(plan.attention == AttentionKernel::CUDNN    ? "cudnn"
+                           : plan.attention == AttentionKernel::FLASH1 ? "flash1"
+                                                                       : "flash") +
+                   " with parameters fp32",
+               "unfused, or bf16 or fp16 parameters");
+    }
+}
+
+/** Settings of experts that a model without them would ignore. */
+void RefuseWithoutExperts(const TrainingPlan& plan)
+{
+    const char* const expected = "it for a model with experts (model.experts) only";
+    if (!plan.expertLoad.empty())
+    {
+        Refuse("parallel.expert_load", "a load for a model without experts", expected);
+    }
+    if (plan.dispatchDomain > 0)
+    {
+        Refuse("parallel.dispatch_domain",
+               std::to_string(plan.dispatchDomain) + " for a model without experts",
+               expected);
+    }
+    if (plan.overlapExperts)
+    {
+        Refuse("parallel.overlap_experts", "true for a model without experts", expected);
+    }
+    if (plan.parallel.GetExpertTensor() != plan.parallel.tensor)
+    {
+        Refuse("parallel.expert_tp",
+               std::to_string(plan.parallel.expertTensor) + " for a model without experts",
+               expected);
+    }
+}
+
+/** Where a model has experts: tokens that overlap and domains that do not fit. */
+void CheckDispatch(const TrainingPlan& plan)
+{
+    if (plan.overlapExperts && plan.model.sharedFfn == 0)
+    {
+        Refuse("parallel.overlap_experts",
+               "true without shared experts",
+               "it with model.shared_ffn_hidden only");
+    }
+    if (!plan.expertLoad.empty() && plan.parallel.expert == 1)
+    {
+        Refuse("parallel.expert_load", "a load with ep 1", "it with ep 2 or more only");
+    }
+    const uint32_t domain = plan.dispatchDomain;
+    if (domain > 0 && plan.parallel.expert > domain && plan.parallel.expert % domain != 0)
+    {
+        Refuse("parallel.dispatch_domain",
+               std::to_string(domain),
+               "a divisor of ep " + std::to_string(plan.parallel.expert) + ", or more ranks");
+    }
+}
+
+void CheckExperts(const TrainingPlan& plan)
+{
+    const ParallelDegrees& parallel = plan.parallel;
+    if (plan.model.experts == 0)
+    {
+        if (parallel.expert > 1)
+        {
+            Refuse("parallel.ep",
+                   std::to_string(parallel.expert) + " for a model without experts",
+                   "1, or model.experts");
+        }
+        RefuseWithoutExperts(plan);
+        return;
+    }
+    RequireDivisible("model.experts", plan.model.experts, "ep", parallel.expert);
+    if (parallel.tensor > 1 && !plan.sequenceParallel)
+    {
+        Refuse("parallel.sequence_parallel",
+               "false for experts with tp " + std::to_string(parallel.tensor),
+               "true (as Megatron-Core requires)");
+    }
+    CheckDispatch(plan);
+    if (!plan.expertLoad.empty() && plan.expertLoad.size() != parallel.expert)
+    {
+        Refuse("parallel.expert_load",
+               std::to_string(plan.expertLoad.size()) + " numbers",
+               std::to_string(parallel.expert) + ", one for each of the ep ranks");
+    }
+    const double sum = std::accumulate(plan.expertLoad.begin(), plan.expertLoad.end(), 0.0);
+    if (!plan.expertLoad.empty() && !(sum > 0))
+    {
+        Refuse("parallel.expert_load", "nothing but zeros", "a number above 0");
+    }
+}
+
+void CheckSharding(const TrainingPlan& plan)
+{
+    if (plan.sharding == StateSharding::PARAMETERS && plan.parallel.pipeline > 1)
+    {
+        Refuse("parallel.zero",
+               "3 with pp " + std::to_string(plan.parallel.pipeline),
+               "pp 1 where parameters are split over data ranks, or zero 1");
+    }
+    if (plan.sharding != StateSharding::PARAMETERS && !plan.reshardAfterForward)
+    {
+        Refuse("parallel.reshard_after_forward",
+               "false without zero 3",
+               "it where parameters are split (zero: 3) only");
+    }
+    if (plan.sharding == StateSharding::NONE && plan.overlapParameters)
+    {
+        Refuse("parallel.overlap_parameters",
+               "true without zero",
+               "it where parameters are gathered (zero: 1, 2 or 3) only");
+    }
+    if (plan.overlapTensor && !plan.sequenceParallel)
+    {
+        Refuse("parallel.overlap_tensor",
+               "true without sequence_parallel",
+               "it with sequence_parallel: true only");
+    }
+    const bool hasBuckets = plan.overlapGradients && plan.sharding != StateSharding::PARAMETERS;
+    if (!hasBuckets && plan.bucketElements > 0 &&
+        plan.bucketElements != plan.GetDefaultBucketElements())
+    {
+        Refuse("parallel.bucket_elements",
+               std::to_string(plan.bucketElements) +
+                   (plan.overlapGradients ? " with zero 3" : " without overlap_gradients"),
+               "it where gradients are reduced in buckets (overlap_gradients: true, zero 0 to 2) "
+               "only");
+    }
+}
+
+void CheckRecomputation(const TrainingPlan& plan)
+{
+    if (plan.recompute != RecomputeMode::FULL && plan.recomputeLayers > 0)
+    {
+        Refuse("recompute_layers",
+               std::to_string(plan.recomputeLayers) + " without recompute: full",
+               "it with full recomputation only");
+    }
+    uint32_t most = 0; // layers of a part
+    for (uint32_t part = 0; part < plan.GetParts(); ++part)
+    {
+        most = std::max(most, plan.GetPartLayers(part));
+    }
+    if (plan.recomputeLayers > most)
+    {
+        Refuse("recompute_layers",
+               std::to_string(plan.recomputeLayers),
+               "at most the layers of a part, " + std::to_string(most));
+    }
+}
+
+/** A schedule that another one beats at the same settings, and a host that cannot wait. */
+void CheckSchedule(const TrainingPlan& plan)
+{
+    if (plan.chunks == 1 &&
+        plan.GetSchedule()->GetInstanceTypeId() == InterleavedSchedule::GetTypeId())
+    {
+        Refuse("parallel.schedule",
+               "interleaved with vp 1",
+               "1f1b, or vp 2 or more: one chunk a stage leaves nothing to interleave");
+    }
+    CheckPipeline(*plan.GetSchedule(), plan.GetPipelineShape(), !plan.overlapPipeline);
+    if (plan.host.waitsForPeers && plan.host.kernel.IsZero())
+    {
+        Refuse("host.waits_for_peers",
+               "true with kernel 0",
+               "it where the host takes time to issue kernels (host.kernel) only");
+    }
+}
+
+} // namespace
+
+void TrainingPlan::Check() const
+{
+    CheckModel(model);
+    RequirePositive("parallel.tp", parallel.tensor);
+    RequirePositive("parallel.cp", parallel.context);
+    RequirePositive("parallel.ep", parallel.expert);
+    RequirePositive("parallel.dp", parallel.data);
+    RequirePositive("parallel.pp", parallel.pipeline);
+    RequirePositive("parallel.vp", chunks);
+    RequirePositive("batch.micro_batch", microBatch);
+    RequirePositive("batch.micro_batches", microBatches);
+    RequireDivisible("model.sequence",
+                     model.sequence,
+                     "2 x cp",
+                     parallel.context > 1 ? 2 * uint64_t(parallel.context) : 1);
+    RequireDivisible("model.heads", model.heads, "tp", parallel.tensor);
+    RequireDivisible("model.kv_heads", model.kvHeads, "tp", parallel.tensor);
+    RequireDivisible("model.ffn_hidden", model.ffnHidden, "tp", parallel.tensor);
+    if (sequenceParallel)
+    {
+        RequireDivisible("model.sequence", model.sequence, "tp", parallel.tensor);
+    }
+    CheckExperts(*this);
+    CheckStages(*this);
+    CheckSharding(*this);
+    CheckPrecision(*this);
+    CheckRecomputation(*this);
+    CheckSchedule(*this);
+}
+
+} // namespace echo
+} // namespace ns3
