@@ -4,12 +4,15 @@
 #include "estimator-fixtures.h"
 #include "network-rig.h"
 
+#include "ns3/boolean.h"
 #include "ns3/echo-derived-cost-model.h"
 #include "ns3/echo-error.h"
 #include "ns3/echo-least-cost-selector.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <set>
 
 using namespace ns3;
 using namespace ns3::echo;
@@ -223,13 +226,41 @@ TEST(Derived, IsTheFallbackOfAProfileForPairs)
     DerivedRig rig(cluster);
     const auto model = MakeWhiteBox(ReadAzureProfile());
     const CollectivePlan plan = rig.Plan(Kind::ALL_TO_ALL, 64 << 20);
-    const Time alone = model->Estimate(plan).GetTotal();
+    const double aloneUs = model->GetTerms(ShapeOf(*rig.layout), QueryOf(plan)).GetTotal();
     model->SetFallback(rig.model);
     const CostBreakdown cost = model->Estimate(plan);
-    EXPECT_GT(cost.GetTotal(), 2 * alone);
+    EXPECT_GT(cost.GetTotal().GetSeconds(), 2e-6 * aloneUs);
     EXPECT_GE(cost.GetTotal(), rig.model->Estimate(plan).GetTotal());
     EXPECT_TRUE(cost.extrapolated);
     EXPECT_GT(cost.setup, Time(0)); // of the profile
+}
+
+// LL with many channels gives way to Simple with few, whose set-up is shorter.
+TEST(Derived, PairsOverItNeverTakeLessForMore)
+{
+    SmallCluster cluster;
+    cluster.hosts = 1;
+    cluster.gpusPerHost = 64;
+    cluster.nvlinkRate = "7200Gbps";
+    DerivedRig rig(cluster);
+    const auto model =
+        MakeWhiteBox(ReadProfile(YamlNode::LoadFile(SourceFile("calibration/profiles/b200.yaml"))));
+    model->SetAttribute("IssueAsMeasured", BooleanValue(false));
+    model->SetFallback(rig.model);
+    const auto selector = MakeSelector(model);
+    CollectivePlan plan = rig.Plan(Kind::ALL_TO_ALL, 1);
+    Time last;
+    std::set<CollectiveProtocol> picked;
+    for (double bytes = 4096; bytes < 64 << 20; bytes *= 1.05)
+    {
+        plan.spec.bytes = static_cast<uint64_t>(bytes);
+        plan.choice = selector->Select(plan.spec, *rig.layout);
+        picked.insert(plan.choice.protocol);
+        const Time time = model->Estimate(plan).GetTotal();
+        ASSERT_GE(time, last) << plan.spec.bytes << " B";
+        last = time;
+    }
+    EXPECT_EQ(picked.size(), 2u);
 }
 
 TEST(Derived, SaysWhatItDidNotCount)

@@ -439,6 +439,7 @@ GroupLayoutPtr MakeLayout(uint32_t hosts, uint32_t ranks)
     SmallCluster cluster;
     cluster.hosts = hosts;
     cluster.gpusPerHost = 8;
+    cluster.nicRate = "200Gbps"; // as on Azure
     const auto placement =
         std::make_shared<const Placement>(Placement::Linear(cluster.Build(), ranks));
     return MakeGroupLayout(WorldGroup(*placement), placement);
@@ -587,6 +588,24 @@ TEST(WhiteBoxCostModel, TermsAddUpAndRepeat)
     const auto training = MakeWhiteBox(ReadAzureProfile());
     training->SetAttribute("IssueAsMeasured", BooleanValue(false));
     EXPECT_LT(training->Estimate(small).GetTotal(), model->Estimate(small).GetTotal());
+}
+
+// A cluster with slower links than the profile's machine: no faster than they are, and marked.
+TEST(WhiteBoxCostModel, NothingBeatsTheClustersLinks)
+{
+    MachineProfile profile = ReadAzureProfile();
+    const GroupLayoutPtr layout = MakeLayout(1, 8);
+    const HostLinks links = ReadHostLinks(*layout->placement->GetTopology());
+    profile.linkGpuGBps = 2 * links.gpuGBps;
+    profile.constants.gpuGBps = 1.8 * links.gpuGBps;
+    const auto model = MakeWhiteBox(profile);
+    const auto selector = MakeSelector(model);
+    const uint64_t bytes = uint64_t{8} << 30;
+    const CostBreakdown cost =
+        model->Estimate(MakePlan(*selector, Kind::ALL_REDUCE, bytes, layout));
+    EXPECT_GE(cost.GetTotal().GetSeconds(), 2 * 7 / 8.0 * bytes / (1e9 * links.gpuGBps));
+    EXPECT_TRUE(cost.extrapolated);
+    EXPECT_THAT(cost.reason, HasSubstr("in profile azure-ndv4-a100"));
 }
 
 TEST(WhiteBoxCostModel, UnevenSplitsTakeAsLongAsTheBusiest)

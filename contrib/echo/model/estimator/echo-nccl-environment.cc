@@ -218,15 +218,19 @@ double CountRings(const std::vector<std::vector<uint32_t>>& mesh, uint32_t gpus)
 
 HostLinks ReadHostLinks(const Topology& topology)
 {
+    return ReadHostLinks(topology,
+                         topology.GetDevice(topology.GetDevices(DeviceRole::GPU).front()).host);
+}
+
+HostLinks ReadHostLinks(const Topology& topology, HostId host)
+{
     HostLinks links;
     links.hasNvlink = false;
-    const DeviceId gpu = topology.GetDevices(DeviceRole::GPU).front();
-    const HostId host = topology.GetDevice(gpu).host;
     links.gpusPerHost = static_cast<uint32_t>(topology.GetGpus(host).size());
     links.nicsPerHost = static_cast<uint32_t>(topology.GetNics(host).size());
     const std::vector<DeviceId> gpus = topology.GetGpus(host);
     double slow = 0; // PCIe, where GPUs have no other way
-    for (const PortId port : topology.GetPorts(gpu))
+    for (const PortId port : topology.GetPorts(gpus.front()))
     {
         const DeviceRole role = topology.GetDevice(topology.NeighborOf(port)).role;
         const double rate = GigabytesPerSecond(topology.RateOf(port));

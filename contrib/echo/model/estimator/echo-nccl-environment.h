@@ -27,6 +27,8 @@ struct HostLinks
     std::vector<std::vector<uint32_t>> mesh;
 };
 
+/** @return the links of a host, as its first GPU and NIC have them */
+HostLinks ReadHostLinks(const Topology& topology, HostId host);
 /** @return the links of the first host */
 HostLinks ReadHostLinks(const Topology& topology);
 

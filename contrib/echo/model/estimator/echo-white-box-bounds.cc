@@ -72,15 +72,21 @@ Bytes BytesOf(const GroupShape& shape, const CostQuery& query)
     }
 }
 
+double SlowerOf(double profileGBps, double clusterGBps)
+{
+    return profileGBps > 0 ? std::min(profileGBps, clusterGBps) : clusterGBps;
+}
+
 } // namespace
 
 Duty LeastTransfer(const MachineProfile& profile, const GroupShape& shape, const CostQuery& query)
 {
     const Bytes bytes = BytesOf(shape, query);
-    const double gpu = 1000 * profile.linkGpuGBps;
     const double nics = query.kind == Kind::SEND_RECV ? 1 : std::max(shape.nics, 1u);
-    const double nic = 1000 * profile.linkNicGBps * nics;
-    return {gpu > 0 ? bytes.intra / gpu : 0, nic > 0 ? bytes.inter / nic : 0};
+    // Infinite where unknown.
+    const double gpu = SlowerOf(profile.linkGpuGBps, query.links.gpuGBps);
+    const double nic = SlowerOf(profile.linkNicGBps, query.links.nicGBps) * nics;
+    return {bytes.intra / (1000 * gpu), bytes.inter / (1000 * nic)};
 }
 
 } // namespace echo

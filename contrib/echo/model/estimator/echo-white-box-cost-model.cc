@@ -2,6 +2,8 @@
 #include "echo-white-box-cost-model.h"
 
 #include "echo-nccl-chunks.h"
+#include "echo-nccl-environment.h"
+#include "echo-white-box-view.h"
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
@@ -12,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 namespace ns3
 {
@@ -23,49 +26,6 @@ NS_OBJECT_ENSURE_REGISTERED(WhiteBoxCostModel);
 
 namespace
 {
-
-/** Bytes of an all-to-all-v that the busiest rank moves in its host, the busiest host outside. */
-void CountSplits(const CollectivePlan& plan, CostQuery& query)
-{
-    const GroupLayout& layout = *plan.layout;
-    const uint32_t ranks = layout.GetRanks();
-    const double nics = std::max(layout.nicsPerHost, 1u);
-    std::vector<double> inSent(ranks, 0);
-    std::vector<double> inReceived(ranks, 0);
-    std::vector<double> outSent(ranks, 0);
-    std::vector<double> outReceived(ranks, 0);
-    for (uint32_t source = 0; source < ranks; ++source)
-    {
-        for (uint32_t destination = 0; destination < ranks; ++destination)
-        {
-            if (source == destination)
-            {
-                continue;
-            }
-            const auto bytes = static_cast<double>(plan.splits.at(source).at(destination));
-            const bool inside = layout.hostOf[source] == layout.hostOf[destination];
-            (inside ? inSent : outSent)[source] += bytes;
-            (inside ? inReceived : outReceived)[destination] += bytes;
-        }
-    }
-    query.intraBytes = 0;
-    query.interBytes = 0;
-    for (const auto& host : layout.hosts)
-    {
-        double sent = 0;
-        double received = 0;
-        for (const uint32_t member : host)
-        {
-            query.intraBytes = std::max({query.intraBytes, inSent[member], inReceived[member]});
-            // One rank's bytes leave through one NIC.
-            query.interBytes =
-                std::max({query.interBytes, nics * outSent[member], nics * outReceived[member]});
-            sent += outSent[member];
-            received += outReceived[member];
-        }
-        query.interBytes = std::max({query.interBytes, sent, received});
-    }
-}
 
 /** What a channel moves in a step, and how many steps follow each other in it. */
 struct Rounds
@@ -130,6 +90,18 @@ uint64_t AskedFor(const CollectiveSpec& spec)
 {
     return (spec.algorithm != CollectiveAlgorithmKind::AUTO ? 1 : 0) +
            (spec.protocol != CollectiveProtocol::AUTO ? 2 : 0) + (spec.channels > 0 ? 4 : 0);
+}
+
+/** Most entries of each cache. */
+constexpr size_t MOST_ENTRIES = 65536;
+
+/** Links this much slower than a profile's are other links, not the same ones rounded. */
+constexpr double OTHER_LINK = 0.99;
+
+/** @return a rate as a part of a key, in MB/s */
+uint64_t KeyOf(double rateGBps)
+{
+    return static_cast<uint64_t>(1000 * std::min(rateGBps, 1e9));
 }
 
 double ToMicroseconds(Time time)
@@ -212,6 +184,7 @@ void WhiteBoxCostModel::DoDispose()
     m_fallback = nullptr;
     m_picks.clear();
     m_cache.clear();
+    m_linksOfGroup.clear();
     m_profile = nullptr;
     CostModel::DoDispose();
 }
@@ -223,9 +196,10 @@ CostTerms WhiteBoxCostModel::GetTerms(const GroupShape& shape, CostQuery query) 
 }
 
 const std::vector<NcclPick>& WhiteBoxCostModel::GetPicks(const CollectiveSpec& spec,
-                                                         const GroupShape& shape) const
+                                                         const GroupShape& shape,
+                                                         const LinkRates& links) const
 {
-    const auto key = std::make_pair(PickKeyOf(spec, shape), spec.channels);
+    const PicksKey key{PickKeyOf(spec, shape), spec.channels, links.gpuGBps, links.nicGBps};
     if (const auto it = m_picks.find(key); it != m_picks.end())
     {
         return it->second;
@@ -236,6 +210,7 @@ const std::vector<NcclPick>& WhiteBoxCostModel::GetPicks(const CollectiveSpec& s
     query.kind = spec.kind;
     query.channels = spec.channels;
     query.betweenHosts = shape.hosts > 1;
+    query.links = links;
     for (size_t i = picks.size() - 1; i-- > 0;)
     {
         query.bytes = picks[i].maxBytes; // where the next one begins
@@ -255,7 +230,8 @@ CostTerms WhiteBoxCostModel::GetTermsOf(const CollectiveSpec& spec,
     {
         return terms;
     }
-    const NcclPick& pick = FindPick(GetPicks(spec, shape), static_cast<double>(spec.bytes));
+    const NcclPick& pick =
+        FindPick(GetPicks(spec, shape, query.links), static_cast<double>(spec.bytes));
     const double part = pick.mostUs / terms.GetTotal();
     if (pick.how == AlgorithmProtocol{choice.algorithm, choice.protocol} && part < 1)
     {
@@ -308,24 +284,99 @@ bool WhiteBoxCostModel::UsesFallback(const CollectivePlan& plan) const
            !m_profile->FindRange(plan.spec.kind);
 }
 
-CostBreakdown WhiteBoxCostModel::Compute(const CollectivePlan& plan, const GroupShape& shape) const
+std::string WhiteBoxCostModel::ExplainLinks(const GroupShape& shape, const LinkRates& links) const
 {
-    const CostQuery query = QueryOf(plan);
-    CostTerms terms = GetTermsOf(plan.spec, plan.choice, shape, query);
-    CostBreakdown cost;
-    cost.reason = ExplainExtrapolation(query.kind, plan.spec.bytes, shape);
-    cost.extrapolated = !cost.reason.empty();
+    const auto explain = [this](double rate, double measured, const char* what) {
+        std::ostringstream text;
+        text << what << " of " << rate << " GB/s, in profile " << m_profile->name << " "
+             << measured;
+        return text.str();
+    };
+    if (shape.localRanks > 1 && links.gpuGBps < OTHER_LINK * m_profile->linkGpuGBps)
+    {
+        return explain(links.gpuGBps, m_profile->linkGpuGBps, "GPUs with links");
+    }
+    if (shape.hosts > 1 && links.nicGBps < OTHER_LINK * m_profile->linkNicGBps)
+    {
+        return explain(links.nicGBps, m_profile->linkNicGBps, "NICs");
+    }
+    return "";
+}
+
+const LinkRates& WhiteBoxCostModel::GetLinks(const GroupLayoutPtr& layout) const
+{
+    if (const auto it = m_linksOfGroup.find(layout); it != m_linksOfGroup.end())
+    {
+        return it->second;
+    }
+    LinkRates slowest;
+    const Placement& placement = *layout->placement;
+    for (const auto& members : layout->hosts)
+    {
+        const HostId host = placement.GetHost(layout->group->GetRank(members.front()));
+        const HostLinks links = ReadHostLinks(*placement.GetTopology(), host);
+        slowest.gpuGBps =
+            links.gpuGBps > 0 ? std::min(slowest.gpuGBps, links.gpuGBps) : slowest.gpuGBps;
+        slowest.nicGBps =
+            links.nicGBps > 0 ? std::min(slowest.nicGBps, links.nicGBps) : slowest.nicGBps;
+    }
+    if (m_linksOfGroup.size() >= MOST_ENTRIES)
+    {
+        m_linksOfGroup.clear();
+    }
+    return m_linksOfGroup.emplace(layout, slowest).first->second;
+}
+
+CostTerms WhiteBoxCostModel::GetPairTerms(const CollectivePlan& plan,
+                                          const GroupShape& shape,
+                                          const CostQuery& query) const
+{
+    double intra = 0;
+    double inter = 0;
     if (UsesFallback(plan))
     {
         const CostBreakdown links = m_fallback->Estimate(plan);
-        const double intra = ToMicroseconds(links.intra);
-        const double inter = ToMicroseconds(links.inter);
+        intra = ToMicroseconds(links.intra);
+        inter = ToMicroseconds(links.inter);
+    }
+    const auto termsOf = [&](AlgorithmProtocol how) {
+        CostQuery one = query;
+        one.how = how;
+        CostTerms terms = GetTerms(shape, one);
         if (intra + inter > terms.intra + terms.inter)
         {
             terms.intra = intra;
             terms.inter = inter;
         }
+        return terms;
+    };
+    CostTerms least = termsOf(query.how);
+    if (plan.spec.protocol == CollectiveProtocol::AUTO)
+    {
+        // The pick did not know the links: the next one's time may be less, and must not be for
+        // more bytes.
+        for (const AlgorithmProtocol how : PairCandidatesOf(plan.spec, shape))
+        {
+            const CostTerms terms = termsOf(how);
+            least = terms.GetTotal() < least.GetTotal() ? terms : least;
+        }
     }
+    return least;
+}
+
+CostBreakdown WhiteBoxCostModel::Compute(const CollectivePlan& plan,
+                                         const GroupShape& shape,
+                                         const LinkRates& links) const
+{
+    CostQuery query = QueryOf(plan);
+    query.links = links;
+    const CostTerms terms = plan.choice.algorithm == CollectiveAlgorithmKind::PAIRWISE
+                                ? GetPairTerms(plan, shape, query)
+                                : GetTermsOf(plan.spec, plan.choice, shape, query);
+    CostBreakdown cost;
+    cost.reason = ExplainExtrapolation(query.kind, plan.spec.bytes, shape);
+    cost.reason = cost.reason.empty() ? ExplainLinks(shape, links) : cost.reason;
+    cost.extrapolated = !cost.reason.empty();
     const Rounds rounds = CountRounds(plan.choice, shape, query);
     cost.chunkBytes = static_cast<uint64_t>(rounds.chunkBytes);
     cost.rounds = rounds.count;
@@ -342,9 +393,10 @@ CostBreakdown WhiteBoxCostModel::Estimate(const CollectivePlan& plan) const
 {
     NS_ABORT_MSG_IF(!m_profile, "WhiteBoxCostModel needs SetProfile before Estimate");
     const GroupShape shape = ShapeOf(*plan.layout);
+    const LinkRates links = GetLinks(plan.layout);
     if (plan.spec.kind == CollectiveKind::ALL_TO_ALL_V || UsesFallback(plan))
     {
-        return Compute(plan, shape); // depends on more than the key
+        return Compute(plan, shape, links); // depends on more than the key
     }
     const Key key{(uint64_t{static_cast<uint8_t>(plan.spec.kind)} << 48) |
                       (uint64_t{static_cast<uint8_t>(plan.choice.algorithm)} << 40) |
@@ -352,17 +404,18 @@ CostBreakdown WhiteBoxCostModel::Estimate(const CollectivePlan& plan) const
                       (AskedFor(plan.spec) << 24) | plan.choice.channels,
                   plan.spec.bytes,
                   (uint64_t{shape.ranks} << 32) | shape.hosts,
-                  (uint64_t{shape.localRanks} << 32) | shape.nics};
+                  (uint64_t{shape.localRanks} << 32) | shape.nics,
+                  KeyOf(links.gpuGBps),
+                  KeyOf(links.nicGBps)};
     if (const auto it = m_cache.find(key); it != m_cache.end())
     {
         return it->second;
     }
-    constexpr size_t MOST_ENTRIES = 65536;
     if (m_cache.size() >= MOST_ENTRIES)
     {
         m_cache.clear();
     }
-    return m_cache.emplace(key, Compute(plan, shape)).first->second;
+    return m_cache.emplace(key, Compute(plan, shape, links)).first->second;
 }
 
 } // namespace echo

@@ -35,8 +35,9 @@ PickKey PickKeyOf(const CollectiveSpec& spec, const GroupShape& shape);
  * Costs from a calibrated profile by the white-box formulas (echo-white-box-terms.h).
  *
  * An estimate for bytes, ranks, hosts or ranks a host outside the measured range of its operation,
- * or for an operation that was not measured, is marked extrapolated with the reason; it still
- * follows the structure of the algorithm with the constants of the machine.
+ * for an operation that was not measured, or on slower links than those measured, is marked
+ * extrapolated with the reason; it still follows the structure of the algorithm with the constants
+ * of the machine.
  *
  * Times never fall when bytes grow: what NCCL's tuner picks takes at most the least time that a
  * larger size takes at the start of the sizes of another pick.
@@ -73,7 +74,8 @@ class WhiteBoxCostModel : public CostModel
     CostTerms GetTerms(const GroupShape& shape, CostQuery query) const;
     /** @return NCCL's picks by size for what a spec leaves open, with their NcclPick::mostUs */
     const std::vector<NcclPick>& GetPicks(const CollectiveSpec& spec,
-                                          const GroupShape& shape) const;
+                                          const GroupShape& shape,
+                                          const LinkRates& links = {}) const;
     /** @return the terms of a choice, as GetTerms, but never of a time that falls */
     CostTerms GetTermsOf(const CollectiveSpec& spec,
                          const CollectiveChoice& choice,
@@ -83,13 +85,18 @@ class WhiteBoxCostModel : public CostModel
     std::string ExplainExtrapolation(CollectiveKind kind,
                                      uint64_t bytes,
                                      const GroupShape& shape) const;
+    /** @return the slowest links of a group's hosts */
+    const LinkRates& GetLinks(const GroupLayoutPtr& layout) const;
 
   protected:
     void DoDispose() override;
 
   private:
-    /// kind, algorithm, protocol, asked, channels; bytes; ranks, hosts; local ranks, NICs
-    using Key = std::array<uint64_t, 4>;
+    /// kind, algorithm, protocol, asked, channels; bytes; ranks, hosts; local ranks, NICs;
+    /// rates of links
+    using Key = std::array<uint64_t, 6>;
+    /// what picks depend on, with channels and rates of links
+    using PicksKey = std::tuple<PickKey, uint32_t, double, double>;
 
     struct KeyHash
     {
@@ -97,13 +104,23 @@ class WhiteBoxCostModel : public CostModel
     };
 
     bool UsesFallback(const CollectivePlan& plan) const;
-    CostBreakdown Compute(const CollectivePlan& plan, const GroupShape& shape) const;
+    /** @return why the links make an estimate one outside the measured machine, or empty */
+    std::string ExplainLinks(const GroupShape& shape, const LinkRates& links) const;
+    /** @return terms of grouped sends and receives: least of the protocols that a plan leaves open
+     */
+    CostTerms GetPairTerms(const CollectivePlan& plan,
+                           const GroupShape& shape,
+                           const CostQuery& query) const;
+    CostBreakdown Compute(const CollectivePlan& plan,
+                          const GroupShape& shape,
+                          const LinkRates& links) const;
 
-    MachineProfilePtr m_profile;  //!< constants
-    Ptr<CostModel> m_fallback;    //!< of the links
-    bool m_issueAsMeasured{true}; //!< attribute IssueAsMeasured
-    mutable std::map<std::pair<PickKey, uint32_t>, std::vector<NcclPick>> m_picks; //!< by channels
+    MachineProfilePtr m_profile;                                     //!< constants
+    Ptr<CostModel> m_fallback;                                       //!< of the links
+    bool m_issueAsMeasured{true};                                    //!< attribute IssueAsMeasured
+    mutable std::map<PicksKey, std::vector<NcclPick>> m_picks;       //!< by size
     mutable std::unordered_map<Key, CostBreakdown, KeyHash> m_cache; //!< never iterated
+    mutable std::unordered_map<GroupLayoutPtr, LinkRates> m_linksOfGroup; //!< never iterated
 };
 
 /** @return what the formulas ask of a plan */

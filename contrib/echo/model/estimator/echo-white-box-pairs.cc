@@ -3,11 +3,54 @@
 #include "echo-white-box-view.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace ns3
 {
 namespace echo
 {
+
+void CountSplits(const CollectivePlan& plan, CostQuery& query)
+{
+    const GroupLayout& layout = *plan.layout;
+    const uint32_t ranks = layout.GetRanks();
+    const double nics = std::max(layout.nicsPerHost, 1u);
+    std::vector<double> inSent(ranks, 0);
+    std::vector<double> inReceived(ranks, 0);
+    std::vector<double> outSent(ranks, 0);
+    std::vector<double> outReceived(ranks, 0);
+    for (uint32_t source = 0; source < ranks; ++source)
+    {
+        for (uint32_t destination = 0; destination < ranks; ++destination)
+        {
+            if (source == destination)
+            {
+                continue;
+            }
+            const auto bytes = static_cast<double>(plan.splits.at(source).at(destination));
+            const bool inside = layout.hostOf[source] == layout.hostOf[destination];
+            (inside ? inSent : outSent)[source] += bytes;
+            (inside ? inReceived : outReceived)[destination] += bytes;
+        }
+    }
+    query.intraBytes = 0;
+    query.interBytes = 0;
+    for (const auto& host : layout.hosts)
+    {
+        double sent = 0;
+        double received = 0;
+        for (const uint32_t member : host)
+        {
+            query.intraBytes = std::max({query.intraBytes, inSent[member], inReceived[member]});
+            // One rank's bytes leave through one NIC.
+            query.interBytes =
+                std::max({query.interBytes, nics * outSent[member], nics * outReceived[member]});
+            sent += outSent[member];
+            received += outReceived[member];
+        }
+        query.interBytes = std::max({query.interBytes, sent, received});
+    }
+}
 
 CostTerms PairwiseTerms(const MachineProfile& profile,
                         const GroupShape& shape,

@@ -5,6 +5,7 @@
 #include "echo-machine-profile.h"
 #include "echo-nccl-tuner.h"
 
+#include <cmath>
 #include <cstdint>
 
 namespace ns3
@@ -27,6 +28,13 @@ struct CostTerms
     }
 };
 
+/** Rates of links in one direction, GB/s. */
+struct LinkRates
+{
+    double gpuGBps{INFINITY}; //!< all links of a GPU to others of its host
+    double nicGBps{INFINITY}; //!< one NIC to the fabric
+};
+
 /** What a collective asks of the formulas. */
 struct CostQuery
 {
@@ -38,6 +46,7 @@ struct CostQuery
     double interBytes{-1};    //!< all-to-all-v: most that a host sends to or receives from others
     bool betweenHosts{false}; //!< send/recv: the two are on different hosts
     bool oneThread{false};    //!< one thread issues the kernels of all ranks (of one host)
+    LinkRates links;          //!< of the cluster; infinite: those of the profile's machine
 };
 
 /**
@@ -78,7 +87,8 @@ struct CostQuery
  * moves over pairChannelGBps or netChannelGBps.
  * - Barrier: an all-reduce of 8 B.
  * - reduction = reductionUsPerMiB times the bytes that a rank reduces.
- * - All but set-up take at least the bytes over the links' own rates (LeastTransfer).
+ * - All but set-up take at least the bytes over the links' own rates (LeastTransfer): the slower
+ *   of the profile's and the cluster's.
  *
  * The time never falls when bytes grow: where a larger chunk of the tree would shorten it, the time
  * of fewer bytes with the smaller chunk holds.

@@ -4,6 +4,8 @@
 
 #include "echo-white-box-terms.h"
 
+#include "ns3/echo-collective-algorithm.h"
+
 namespace ns3
 {
 namespace echo
@@ -40,7 +42,8 @@ struct Duty
     double inter{0}; //!< the NICs of a host
 };
 
-/** @return what no estimate may beat; nothing where the profile does not say the links' rates */
+/** @return what no estimate may beat; nothing for links whose rates neither profile nor query says
+ */
 Duty LeastTransfer(const MachineProfile& profile, const GroupShape& shape, const CostQuery& query);
 
 /** Adds a transfer to the term of the link that governs it. */
@@ -59,6 +62,9 @@ CostTerms SwitchTerms(const MachineProfile& profile,
                       const CostQuery& query);
 /** Parallel aggregated trees. */
 CostTerms PatTerms(const MachineProfile& profile, const GroupShape& shape, const CostQuery& query);
+/** Sets the bytes of an all-to-all-v that the busiest rank moves in its host, the busiest host
+ * outside. */
+void CountSplits(const CollectivePlan& plan, CostQuery& query);
 CostTerms PairwiseTerms(const MachineProfile& profile,
                         const GroupShape& shape,
                         const CostQuery& query);

@@ -171,6 +171,33 @@ void AddBothWays(Ring ring, LinkUnits& left, HostRings& rings)
     AddRing(ring, rings);
 }
 
+/**
+ * Adds rings so that each link carries at most two in a direction, if that makes more than twice as
+ * many: an odd number of links at each GPU leaves one of them idle otherwise.
+ * @param left what the rings so far leave of the units
+ */
+void AddShared(const LinkUnits& units,
+               LinkUnits left,
+               const std::vector<Ring>& trips,
+               HostRings& rings)
+{
+    for (size_t a = 0; a < units.size(); ++a)
+    {
+        for (size_t b = 0; b < units.size(); ++b)
+        {
+            left[a][b] += units[a][b];
+        }
+    }
+    const TripPacker packer(left, trips);
+    if (2 * packer.GetBest().size() > rings.places.size())
+    {
+        for (const size_t trip : packer.GetBest())
+        {
+            AddBothWays(trips[trip], left, rings);
+        }
+    }
+}
+
 } // namespace
 
 HostRings FindHostRings(const LinkUnits& units)
@@ -193,10 +220,12 @@ HostRings FindHostRings(const LinkUnits& units)
         const RoundTrips more(left);
         if (more.Get().empty())
         {
-            return rings;
+            break;
         }
         AddBothWays(more.Get().front(), left, rings);
     }
+    AddShared(units, left, trips.Get(), rings);
+    return rings;
 }
 
 LinkUnits CountLinkUnits(const Topology& topology, const std::vector<DeviceId>& gpus)

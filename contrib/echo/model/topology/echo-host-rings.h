@@ -33,6 +33,10 @@ using LinkUnits = std::vector<std::vector<uint32_t>>;
  * likewise, by bandwidth (graph/search.cc of NCCL 2.18); on a DGX-1 with V100, whose GPUs have six
  * NVLinks, both find three round trips, so six rings.
  *
+ * Where links would stay idle (four GPUs joined all to all have one round trip side by side, which
+ * leaves two of six links), further rings follow so that each link carries at most two in a
+ * direction (there: six rings, two over each link), if they are more than the first ones.
+ *
  * The search is exhaustive for hosts of up to 8 GPUs; in larger ones it goes on, after a fixed
  * number of steps, with whatever fits beside the most found until then. Same links, same rings.
  * @return empty if no round trip over links exists, or there are fewer than 3 GPUs

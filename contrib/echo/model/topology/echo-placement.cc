@@ -237,11 +237,31 @@ std::vector<uint32_t> EntriesOf(const std::vector<uint32_t>& members,
     return entries;
 }
 
+/** Leaves the first rings, which the links carry side by side. */
+void LeaveSideBySide(LinkUnits units, HostRings& rings)
+{
+    size_t fitting = 0;
+    for (const auto& ring : rings.places)
+    {
+        for (size_t i = 0; i < ring.size(); ++i)
+        {
+            if (units[ring[i]][ring[(i + 1) % ring.size()]]-- == 0)
+            {
+                rings.places.resize(fitting);
+                rings.positions.resize(fitting);
+                return;
+            }
+        }
+        ++fitting;
+    }
+}
+
 /** Rings of the members of one host; those of hosts alike are searched once. */
 std::shared_ptr<const HostRings> RingsOf(
     const std::vector<uint32_t>& members,
     const CommGroup& group,
     const Placement& placement,
+    bool alone,
     std::map<LinkUnits, std::shared_ptr<const HostRings>>& known)
 {
     static const auto NONE = std::make_shared<const HostRings>();
@@ -258,7 +278,13 @@ std::shared_ptr<const HostRings> RingsOf(
     auto& rings = known[units];
     if (!rings)
     {
-        rings = std::make_shared<const HostRings>(FindHostRings(units));
+        HostRings found = FindHostRings(units);
+        if (!alone)
+        {
+            // NICs limit rings of several hosts: more orders would load them unevenly.
+            LeaveSideBySide(units, found);
+        }
+        rings = std::make_shared<const HostRings>(std::move(found));
     }
     return rings;
 }
@@ -313,7 +339,8 @@ GroupLayoutPtr MakeGroupLayout(CommGroupPtr group, PlacementPtr placement)
         }
         layout->nicsPerHost = std::min(layout->nicsPerHost, static_cast<uint32_t>(nics.size()));
         layout->entries.push_back(EntriesOf(host, *group, *placement));
-        layout->rings.push_back(RingsOf(host, *group, *placement, rings));
+        const bool alone = layout->hosts.size() == 1;
+        layout->rings.push_back(RingsOf(host, *group, *placement, alone, rings));
     }
     layout->group = std::move(group);
     layout->placement = std::move(placement);
