@@ -139,12 +139,12 @@ void PrintTerms(const CollectiveExperiment& experiment,
         std::cout << "#" << std::setw(13) << point.bytes << std::setw(11) << cost.chunkBytes
                   << std::setw(8) << static_cast<uint64_t>(cost.rounds + 0.5);
         for (const Time& term : {cost.setup,
-                                cost.intra,
-                                cost.inter,
-                                cost.reduction,
-                                cost.synchronisation,
-                                point.time - cost.GetTotal(),
-                                point.time})
+                                 cost.intra,
+                                 cost.inter,
+                                 cost.reduction,
+                                 cost.synchronisation,
+                                 point.time - cost.GetTotal(),
+                                 point.time})
         {
             std::cout << std::setw(13) << Microseconds(term);
         }
