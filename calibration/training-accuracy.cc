@@ -14,6 +14,7 @@
 #include <fstream>
 #include <iostream>
 #include <numeric>
+#include <optional>
 #include <ostream>
 
 namespace ns3
@@ -149,6 +150,31 @@ double Simulate(const MeasuredSteps& source, const Step& step, bool full)
     return runner.Run([&nothing]() -> RecordSink& { return nothing; }).stepTime.GetSeconds();
 }
 
+/**
+ * @param refusal why there is no time, which standard error says too
+ * @return nothing if the step cannot be simulated; a signal ends the command
+ */
+std::optional<double> TrySimulate(const MeasuredSteps& source,
+                                  const Step& step,
+                                  bool full,
+                                  std::string& refusal)
+{
+    try
+    {
+        return Simulate(source, step, full);
+    }
+    catch (const StoppedError&)
+    {
+        throw;
+    }
+    catch (const std::exception& error)
+    {
+        refusal = step.label + ": " + error.what();
+        std::cerr << refusal << "\n";
+        return std::nullopt;
+    }
+}
+
 std::string Percent(double share)
 {
     return FormatFixed(100 * share, 1);
@@ -175,27 +201,20 @@ StepErrors WriteStepAccuracy(std::ostream& out, const MeasuredSteps& source, boo
     for (size_t i = 0; i < table.rows.size(); ++i)
     {
         const Step step = ReadStep(table, i, source.table);
-        double simulated = 0;
-        try
+        std::string refusal;
+        const std::optional<double> simulated =
+            TrySimulate(source, step, full || source.isFull, refusal);
+        if (!simulated)
         {
-            simulated = Simulate(source, step, full || source.isFull);
-        }
-        catch (const StoppedError&)
-        {
-            throw;
-        }
-        catch (const std::exception& error)
-        {
-            result.refused.push_back(step.label + ": " + error.what());
-            std::cerr << result.refused.back() << "\n";
+            result.refused.push_back(refusal);
             continue;
         }
-        const double error = simulated / step.measured - 1;
+        const double error = *simulated / step.measured - 1;
         result.errors.push_back(error);
         if (source.isListed)
         {
             out << "| " << step.label << " | " << FormatFixed(step.measured, 3) << " | "
-                << FormatFixed(simulated, 3) << " | " << Percent(error) << " |\n";
+                << FormatFixed(*simulated, 3) << " | " << Percent(error) << " |\n";
         }
     }
     out << "\n";
@@ -220,17 +239,10 @@ std::vector<SimulatedStep> SimulateSteps(const MeasuredSteps& source,
         {
             continue;
         }
-        try
+        std::string refusal;
+        if (const auto simulated = TrySimulate(source, step, source.isFull, refusal))
         {
-            steps.push_back({step.measured, Simulate(source, step, source.isFull)});
-        }
-        catch (const StoppedError&)
-        {
-            throw;
-        }
-        catch (const std::exception& error)
-        {
-            std::cerr << step.label << ": " << error.what() << "\n";
+            steps.push_back({step.measured, *simulated});
         }
     }
     return steps;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // NCCL's rules, the white-box formulas, the selector, and their accuracy on the project's table.
 
+#include "cube-mesh.h"
 #include "estimator-fixtures.h"
 
 #include "ns3/boolean.h"
@@ -228,27 +229,7 @@ TEST(WhiteBox, TheSwitchReduces)
 // 37, 46, 86 and 134 GB/s with 2 to 8 GPUs are 1, 2, 4, 2, 2, 4 and 6 rings of 20 to 25 GB/s.
 TEST(NcclEnvironment, CountsTheRingsOfAMesh)
 {
-    std::vector<std::vector<uint32_t>> mesh(8, std::vector<uint32_t>(8, 0));
-    const uint32_t links[][3] = {{0, 1, 1},
-                                 {0, 2, 1},
-                                 {0, 3, 2},
-                                 {0, 4, 2},
-                                 {1, 2, 2},
-                                 {1, 3, 1},
-                                 {1, 5, 2},
-                                 {2, 3, 2},
-                                 {2, 6, 1},
-                                 {3, 7, 1},
-                                 {4, 5, 1},
-                                 {4, 6, 1},
-                                 {4, 7, 2},
-                                 {5, 6, 2},
-                                 {5, 7, 1},
-                                 {6, 7, 2}};
-    for (const auto& link : links)
-    {
-        mesh[link[0]][link[1]] = mesh[link[1]][link[0]] = link[2];
-    }
+    const std::vector<std::vector<uint32_t>> mesh = CubeMesh();
     std::vector<double> rings;
     for (uint32_t gpus = 2; gpus <= 8; ++gpus)
     {

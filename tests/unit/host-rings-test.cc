@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Rings over the direct links of a host's GPUs.
 
+#include "cube-mesh.h"
+
 #include "ns3/echo-host-rings.h"
 
 #include <gtest/gtest.h>
@@ -73,23 +75,7 @@ void ExpectSound(const HostRings& rings, const LinkUnits& units, uint32_t share 
 // way of a round trip: six rings that use them all.
 TEST(HostRings, CubeMeshHasSix)
 {
-    const LinkUnits units = Units(8,
-                                  {{0, 1, 1},
-                                   {0, 2, 1},
-                                   {0, 3, 2},
-                                   {0, 4, 2},
-                                   {1, 2, 2},
-                                   {1, 3, 1},
-                                   {1, 5, 2},
-                                   {2, 3, 2},
-                                   {2, 6, 1},
-                                   {3, 7, 1},
-                                   {4, 5, 1},
-                                   {4, 6, 1},
-                                   {4, 7, 2},
-                                   {5, 6, 2},
-                                   {5, 7, 1},
-                                   {6, 7, 2}});
+    const LinkUnits units = CubeMesh();
     const HostRings rings = FindHostRings(units);
     EXPECT_EQ(rings.places.size(), 6u);
     ExpectSound(rings, units);

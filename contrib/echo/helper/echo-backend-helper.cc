@@ -103,10 +103,7 @@ EchoBackendHelper::EchoBackendHelper(const Cluster& cluster,
                                      const BackendSettings& settings)
     : m_placement(std::move(placement)), m_settings(settings)
 {
-    if (m_settings.network.loadBalancing.empty())
-    {
-        m_settings.network.loadBalancing = cluster.loadBalancing;
-    }
+    m_settings.network.loadBalancing = GetLoadBalancing(settings.network, cluster);
     m_router = MakeRouter(cluster.topology);
     m_liveRouter = settings.failures.empty() ? m_router : MakeRouter(cluster.topology);
 
@@ -136,6 +133,12 @@ EchoBackendHelper::EchoBackendHelper(const Cluster& cluster,
     Ptr<SettingsSelector> chosen = CreateObject<SettingsSelector>();
     chosen->Set(selector, ChoiceOf(settings.collective));
     m_selector = chosen;
+}
+
+const std::string& EchoBackendHelper::GetLoadBalancing(const NetworkSettings& settings,
+                                                       const Cluster& cluster)
+{
+    return settings.loadBalancing.empty() ? cluster.loadBalancing : settings.loadBalancing;
 }
 
 Ptr<Router> EchoBackendHelper::MakeRouter(TopologyPtr topology) const

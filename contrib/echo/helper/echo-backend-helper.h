@@ -60,6 +60,10 @@ class EchoBackendHelper
     /** @return sums over the models of the network made so far */
     NetworkTotals GetTotals() const;
 
+    /** @return the scenario's load balancing, or the cluster's where it names none */
+    static const std::string& GetLoadBalancing(const NetworkSettings& settings,
+                                               const Cluster& cluster);
+
     Ptr<Router> GetRouter() const
     {
         return m_router;

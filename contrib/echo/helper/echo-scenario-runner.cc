@@ -118,8 +118,8 @@ ScenarioRunner::ScenarioRunner(Scenario scenario) : m_scenario(std::move(scenari
 
 void ScenarioRunner::WarnOfNetworkSettings()
 {
-    const std::string& ours = m_scenario.network.loadBalancing;
-    const std::string& name = ours.empty() ? m_scenario.cluster.loadBalancing : ours;
+    const std::string& name =
+        EchoBackendHelper::GetLoadBalancing(m_scenario.network, m_scenario.cluster);
     if (m_scenario.fidelity != Fidelity::PACKET && name != "ecmp" && name != "static")
     {
         m_warnings.push_back("load balancing '" + name +

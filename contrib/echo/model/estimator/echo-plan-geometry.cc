@@ -146,12 +146,6 @@ void KeepDistinctChannels(std::vector<GeometryEdge>& edges)
     edges = std::move(kept);
 }
 
-bool IsNicLink(const Topology& topology, const Link& link)
-{
-    return topology.GetDevice(link.a).role == DeviceRole::NIC ||
-           topology.GetDevice(link.b).role == DeviceRole::NIC;
-}
-
 void FillLoads(PlanGeometry& geometry, const PortUses& uses, const Topology& topology)
 {
     for (const auto& [number, use] : uses) // order does not matter: a maximum
@@ -295,6 +289,12 @@ PlanGeometry MakePairGeometry(const CollectivePlan& plan, const Router& router)
 }
 
 } // namespace
+
+bool IsNicLink(const Topology& topology, const Link& link)
+{
+    return topology.GetDevice(link.a).role == DeviceRole::NIC ||
+           topology.GetDevice(link.b).role == DeviceRole::NIC;
+}
 
 PlanGeometry MakePlanGeometry(const CollectivePlan& plan,
                               const CollectiveAlgorithm& algorithm,

@@ -59,6 +59,9 @@ PlanGeometry MakePlanGeometry(const CollectivePlan& plan,
                               const CollectiveAlgorithm& algorithm,
                               const Router& router);
 
+/** @return true for links that end at a NIC */
+bool IsNicLink(const Topology& topology, const Link& link);
+
 } // namespace echo
 } // namespace ns3
 

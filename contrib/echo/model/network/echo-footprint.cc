@@ -2,6 +2,7 @@
 #include "echo-footprint.h"
 
 #include "ns3/echo-error.h"
+#include "ns3/echo-plan-geometry.h"
 #include "ns3/echo-units.h"
 
 #include <algorithm>
@@ -105,13 +106,6 @@ void AddDemandInside(const std::map<PortId, uint64_t>& bytes,
             demand[port] = secondsOn(port, sent) / longest;
         }
     }
-}
-
-bool IsOfNic(PortId port, const Topology& topology)
-{
-    const auto& ends = topology.GetLink(Topology::LinkOf(port));
-    return topology.GetDevice(ends.a).role == DeviceRole::NIC ||
-           topology.GetDevice(ends.b).role == DeviceRole::NIC;
 }
 
 /** A bundle with the rate of all its ports, bit/s. */
@@ -384,7 +378,9 @@ std::vector<LinkShare> FootprintCache::GetShares(LinkUse& use,
         }
         if (isFabric && !fabricKnown)
         {
-            ofNics = IsOfNic(port, topology) ? std::max(ofNics, demand) : ofNics;
+            ofNics = IsNicLink(topology, topology.GetLink(Topology::LinkOf(port)))
+                         ? std::max(ofNics, demand)
+                         : ofNics;
             continue;
         }
         shares.push_back({port.Get(), std::min(demand, 1.0), weight});
