@@ -230,6 +230,9 @@ TEST(Layers, OtherPoliciesChooseOtherRanks)
     options.firstDimension = 2;
     EXPECT_THAT(sizes("HYBRID_DATA_MODEL"), ElementsAre(2, 2, 4));
     EXPECT_THAT(sizes("HYBRID_MODEL_DATA"), ElementsAre(4, 4, 2));
+    EXPECT_THAT(Refusal("DATA\n1\n" + layer, options),
+                HasSubstr("a policy that does not divide ranks by a first dimension"));
+    options.firstDimension = 0;
     EXPECT_THAT(sizes("HYBRID_TRANSFORMER model_parallel_NPU_group: 4"), ElementsAre(4, 4, 2));
     const ImportedJob dlrm = Import("HYBRID_DLRM DLRM_LAST_BOTTOM_LAYER: 1\n3\n"
                                     "emb -1 5 ALLTOALL 64 5 ALLTOALL 64 5 NONE 0 0\n"
@@ -241,12 +244,14 @@ TEST(Layers, OtherPoliciesChooseOtherRanks)
         "HYBRID_DLRM 1\n3\n" + layer + "b" + layer.substr(1) + "c" + layer.substr(1),
         options);
     EXPECT_THAT(NamesOn(*keyless.graph, 0, "all"), testing::Contains("a input gradient"));
+    options.firstDimension = 2;
     const ImportedJob custom =
         Import("HYBRID_CUSTOMIZED\n2\na -1 5 ALLGATHER 64 5 NONE 0 5 NONE 0 1 HYBRID_DATA_MODEL\n"
                "b -1 5 NONE 0 5 NONE 0 5 ALLREDUCE 64 1 DATA\n",
                options);
     EXPECT_THAT(NamesOn(*custom.graph, 0, "first dimension"), ElementsAre("a forward"));
     EXPECT_THAT(NamesOn(*custom.graph, 0, "all"), ElementsAre("b weight gradient"));
+    options.firstDimension = 0;
     const ImportedJob micro =
         Import("MICRO\n2\na -1 1 NONE 0 1 NONE 0 1 ALLGATHER 10 1\nb -1 1 NONE 0 1 NONE 0 1 "
                "ALLTOALL 20 1\n",

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iostream>
+#include <new>
 #include <set>
 
 namespace ns3
@@ -170,6 +171,7 @@ void EchoCommandLine::ParseOption(const std::string& name, bool hasValue, const 
                 throw InputError({"", 0, "--" + name}, "no value", "--" + name + "=value");
             }
             option.set(hasValue ? value : "true");
+            m_given.insert(name);
             return;
         }
     }
@@ -284,6 +286,12 @@ int RunProgram(const std::function<int()>& body)
     {
         std::cout.flush();
         std::cerr << "echo: " << error.what() << std::endl;
+        return 2;
+    }
+    catch (const std::bad_alloc&)
+    {
+        std::cerr << "echo: found less memory than this input takes, expected more of it"
+                  << std::endl;
         return 2;
     }
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +59,12 @@ class EchoCommandLine
      */
     void Parse(int argc, char* argv[]);
 
+    /** @return whether Parse() met an option of this name */
+    bool IsGiven(const std::string& name) const
+    {
+        return m_given.count(name) > 0;
+    }
+
   private:
     struct Option
     {
@@ -79,6 +86,7 @@ class EchoCommandLine
     void PrintByNs3(const std::string& program, const std::string& argument);
 
     std::string m_usage;                                   //!< text of --help
+    std::set<std::string> m_given;                         //!< names of options that were given
     std::vector<Option> m_options;                         //!< in order of adding
     std::vector<Argument> m_arguments;                     //!< in order of adding
     std::vector<std::string>* m_rest{nullptr};             //!< all further arguments

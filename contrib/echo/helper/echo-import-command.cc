@@ -19,6 +19,8 @@ namespace echo
 namespace
 {
 
+const uint64_t MOST_RANKS = 1 << 20;
+
 std::string FormatNames()
 {
     std::string names = "kineto";
@@ -29,21 +31,40 @@ std::string FormatNames()
     return names;
 }
 
-uint32_t Limit(const std::string& option, uint64_t value, uint32_t least, uint32_t most)
+/** Options that not every format has, and those that have it. */
+const std::vector<std::pair<std::string, std::vector<std::string>>> OPTIONS_OF_FORMATS{
+    {"step", {"kineto"}},
+    {"missing-ranks", {"kineto"}},
+    {"keep-gaps", {"kineto"}},
+    {"align-clocks", {"kineto"}},
+    {"groups", {"chakra"}},
+    {"system", {"chakra"}},
+    {"replicate", {"kineto", "chakra"}},
+    {"first-dimension", {"simai", "astra-sim"}},
+    {"passes", {"simai", "astra-sim"}},
+};
+
+/** @throws InputError for an option that the format would ignore */
+void RefuseForeignOptions(const EchoCommandLine& line, const std::string& from)
 {
-    if (value < least || value > most)
+    for (const auto& [option, formats] : OPTIONS_OF_FORMATS)
     {
-        throw InputError({"", 0, option},
-                         std::to_string(value),
-                         std::to_string(least) + " to " + std::to_string(most));
+        if (line.IsGiven(option) &&
+            std::find(formats.begin(), formats.end(), from) == formats.end())
+        {
+            throw InputError({"", 0, "--" + option},
+                             "an option that --from=" + from + " does not have",
+                             "--from=" + formats.front() +
+                                 (formats.size() > 1 ? " or " + formats.back() : ""));
+        }
     }
-    return static_cast<uint32_t>(value);
 }
 
 } // namespace
 
 void ImportCommand::AddOptions(EchoCommandLine& line)
 {
+    m_line = &line;
     line.AddOption("from", "format of the files: " + FormatNames(), m_from);
     line.AddList("in", "a file, a folder or a pattern; in any order", m_in);
     line.AddOption("out", "folder for the execution graphs; none: report only", m_out);
@@ -67,12 +88,16 @@ void ImportCommand::AddOptions(EchoCommandLine& line)
                    m_replicate);
     line.AddOption("ranks",
                    "ranks, if the file does not say; with --replicate: of the job that is built",
-                   m_ranks);
+                   m_ranks,
+                   1,
+                   MOST_RANKS);
     line.AddOption("first-dimension",
                    "simai, astra-sim: size of the network's first dimension, for policies that "
                    "divide ranks by it",
-                   m_firstDimension);
-    line.AddOption("passes", "simai, astra-sim: training steps", m_passes);
+                   m_firstDimension,
+                   1,
+                   MOST_RANKS);
+    line.AddOption("passes", "simai, astra-sim: training steps", m_passes, 1, 1000);
 }
 
 WorkloadGraphPtr ImportCommand::Import() const
@@ -81,16 +106,16 @@ WorkloadGraphPtr ImportCommand::Import() const
     {
         ForeignOptions options = m_foreign;
         options.replicate = m_replicate;
-        options.ranks = Limit("--ranks", m_ranks, 0, 1 << 20);
-        options.firstDimension = Limit("--first-dimension", m_firstDimension, 0, 1 << 20);
-        options.passes = Limit("--passes", m_passes, 1, 1000);
+        options.ranks = static_cast<uint32_t>(m_ranks);
+        options.firstDimension = static_cast<uint32_t>(m_firstDimension);
+        options.passes = static_cast<uint32_t>(m_passes);
         const ImportedJob job = ImportForeign(m_from, m_in, options);
         std::cout << job.report;
         return job.graph;
     }
     KinetoOptions options = m_kineto;
     options.replicate = m_replicate;
-    options.ranks = Limit("--ranks", m_ranks, 0, 1 << 20);
+    options.ranks = static_cast<uint32_t>(m_ranks);
     options.onHealth = [](const KinetoHealth& health) { std::cout << health.ToString(); };
     const ImportedWorkload imported = ImportKineto(m_in, options);
     std::cout << "measured step, latest end less earliest start: " << FormatTime(imported.span)
@@ -105,6 +130,7 @@ int ImportCommand::Run()
     {
         throw InputError({"", 0, "--from"}, "'" + m_from + "'", FormatNames());
     }
+    RefuseForeignOptions(*m_line, m_from);
     if (m_in.empty())
     {
         throw InputError({"", 0, "--in"}, "none", "a file, a folder or a pattern");

@@ -19,7 +19,7 @@ namespace echo
 class ImportCommand
 {
   public:
-    /** Adds the command's options to a command line. */
+    /** Adds the command's options to a command line, which must live as long as this. */
     void AddOptions(EchoCommandLine& line);
 
     /**
@@ -31,6 +31,7 @@ class ImportCommand
   private:
     WorkloadGraphPtr Import() const;
 
+    const EchoCommandLine* m_line{nullptr}; //!< says which options were given
     std::string m_from{"kineto"};
     std::vector<std::string> m_in;
     std::string m_out;

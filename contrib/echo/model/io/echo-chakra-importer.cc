@@ -163,12 +163,21 @@ void Importer::SetReplica()
                              "collectives only, or a trace for every rank");
         }
     }
+    const bool spansAll = !m_groups && trace.groups.empty() &&
+                          std::all_of(trace.groupNames.begin(),
+                                      trace.groupNames.end(),
+                                      [](const auto& name) { return name.empty() || name == "0"; });
+    if (m_options.ranks > 0 && spansAll && m_options.ranks > rank)
+    {
+        m_job.ranks = m_options.ranks; // nothing else says how many
+    }
     if (m_options.ranks > 0 && m_options.ranks != m_job.ranks)
     {
         throw InputError({trace.file, 0, "ranks"},
                          std::to_string(m_options.ranks) + " for a job of " +
                              std::to_string(m_job.ranks),
-                         "as many: which groups are data parallel is not said");
+                         spansAll ? "more than the trace's rank"
+                                  : "as many: which groups are data parallel is not said");
     }
     m_replica = RankReplica{trace.file, rank, m_job.ranks, m_job.ranks};
     m_report.notes.push_back("replicate: dp: the trace of rank " + std::to_string(rank) +
@@ -201,6 +210,13 @@ void Importer::CheckRanks()
     }
     else
     {
+        if (m_options.ranks > 0 && m_options.ranks != ranks)
+        {
+            throw InputError({m_traces.begin()->second.file, 0, "ranks"},
+                             std::to_string(m_options.ranks) + " for traces of " +
+                                 std::to_string(ranks) + " ranks",
+                             "as many, or replicate: dp with the trace of one rank");
+        }
         std::vector<bool> hasFile(ranks, false);
         for (const auto& [rank, trace] : m_traces)
         {
@@ -387,6 +403,16 @@ ImportedJob Importer::Import(const std::vector<std::string>& paths)
     {
         m_report.notes.push_back("process groups: " + std::to_string(m_groups->size()) + ", from " +
                                  m_groupFile);
+    }
+    uint64_t issuers = 0;
+    for (const auto& trace : m_job.traces)
+    {
+        issuers += trace.issuers;
+    }
+    if (issuers > 0)
+    {
+        m_report.notes.push_back(std::to_string(issuers) +
+                                 " CPU operators that issue communications are CPU time");
     }
     if (m_placeholders > 0)
     {

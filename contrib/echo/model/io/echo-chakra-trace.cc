@@ -250,6 +250,16 @@ void ChakraTraceBuilder::AddAttribute(const Attribute& attribute)
 
 void ChakraTraceBuilder::EndNode()
 {
+    auto isCommunication = [this] {
+        return m_node.type == ChakraNodeType::COLLECTIVE || m_node.type == ChakraNodeType::SEND ||
+               m_node.type == ChakraNodeType::RECEIVE;
+    };
+    if (isCommunication() && m_node.isOnCpu && !m_hasKind && !m_node.hasCommunicationSize)
+    {
+        // The converter from PyTorch gives the CPU operator that issues a communication its type.
+        m_node.type = ChakraNodeType::COMPUTE;
+        ++m_trace.issuers;
+    }
     const ChakraNodeType type = m_node.type;
     const bool isMessage = type == ChakraNodeType::SEND || type == ChakraNodeType::RECEIVE;
     if (type == ChakraNodeType::COLLECTIVE && !m_hasKind)
@@ -258,8 +268,7 @@ void ChakraTraceBuilder::EndNode()
     }
     const bool isBarrier =
         type == ChakraNodeType::COLLECTIVE && m_node.kind == CollectiveKind::BARRIER;
-    if ((isMessage || type == ChakraNodeType::COLLECTIVE) && !m_node.hasCommunicationSize &&
-        !isBarrier)
+    if (isCommunication() && !m_node.hasCommunicationSize && !isBarrier)
     {
         Fail("a communication without comm_size", "its bytes");
     }

@@ -62,6 +62,7 @@ struct ChakraTrace
     std::vector<std::string> groupNames;                 //!< of "pg_name"; "": the default group
     std::map<std::string, std::vector<uint32_t>> groups; //!< members that metadata nodes name
     std::map<std::string, uint64_t> ignored;             //!< what is not used, by reason
+    uint64_t issuers{0}; //!< CPU operators that issue a communication: CPU time
 };
 
 /** Collects nodes of one file; protobuf and JSON readers share it, so both check alike. */

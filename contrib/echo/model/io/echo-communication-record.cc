@@ -281,6 +281,26 @@ KernelHint ParseKernelName(const std::string& name)
     return hint;
 }
 
+bool LooksLikeCommunication(const std::string& kernel)
+{
+    if (ParseKernelName(kernel).isCommunication)
+    {
+        return false;
+    }
+    const std::string name = Squeeze(kernel.substr(kernel.compare(0, 5, "void ") == 0 ? 5 : 0));
+    const auto parts = {"allreduce",
+                        "allgather",
+                        "reducescatter",
+                        "alltoall",
+                        "all2all",
+                        "crossdevicereduce",
+                        "nvshmem",
+                        "deepep"};
+    return std::any_of(parts.begin(), parts.end(), [&name](const char* part) {
+        return name.find(part) != std::string::npos;
+    });
+}
+
 CollectiveSpec ToCollectiveSpec(const CommunicationRecord& record,
                                 CollectiveKind kind,
                                 uint32_t groupSize,

@@ -95,6 +95,13 @@ struct KernelHint
 KernelHint ParseKernelName(const std::string& name);
 
 /**
+ * @return whether a kernel that is not NCCL's or RCCL's seems to communicate: collectives in
+ *         symmetric memory ("multimem_all_reduce_kernel"), of inference engines
+ *         ("cross_device_reduce_1stage"), NVSHMEM, DeepEP. Nothing records their sizes.
+ */
+bool LooksLikeCommunication(const std::string& kernel);
+
+/**
  * @return the element type that PyTorch's name means ("Float", "float", "BFloat16", "c10::Half",
  *         "long int", "Bool", ...); types that only differ in meaning map on one of their size
  */

@@ -42,7 +42,7 @@ class Resolver
 
   private:
     SourceLocation At(uint32_t activity) const;
-    std::vector<uint32_t> MembersOf(const CommunicationRecord& record, uint32_t activity) const;
+    std::vector<uint32_t> MembersOf(const CommunicationRecord& record, uint32_t activity);
     uint32_t SlotOf(const CommunicationRecord& record, uint32_t activity);
     CollectiveKind KindOf(const CommunicationRecord& record, uint32_t activity) const;
     void Count(const CommunicationRecord& record, uint32_t activity);
@@ -64,7 +64,7 @@ class Resolver
     KinetoRankStep& m_step;
     uint32_t m_worldSize;
     KinetoHealth& m_health;
-    std::vector<std::string> m_slotNames; //!< recorded names by slot
+    uint32_t m_lastWithoutGroup{KINETO_NONE}; //!< activity that was counted last
 };
 
 SourceLocation Resolver::At(uint32_t activity) const
@@ -76,8 +76,7 @@ SourceLocation Resolver::At(uint32_t activity) const
 }
 
 /** As recorded with the communication, else by the group's name, else evenly spaced, else all. */
-std::vector<uint32_t> Resolver::MembersOf(const CommunicationRecord& record,
-                                          uint32_t activity) const
+std::vector<uint32_t> Resolver::MembersOf(const CommunicationRecord& record, uint32_t activity)
 {
     std::vector<uint32_t> members = record.ranks;
     const auto& files = *m_step.files;
@@ -111,6 +110,11 @@ std::vector<uint32_t> Resolver::MembersOf(const CommunicationRecord& record,
     {
         members.resize(m_worldSize);
         std::iota(members.begin(), members.end(), 0u);
+        if (size < 0 && m_lastWithoutGroup != activity)
+        {
+            ++m_health.withoutGroup;
+            m_lastWithoutGroup = activity;
+        }
     }
     if (members.empty())
     {

@@ -76,9 +76,10 @@ void KinetoDependencies::SelectActivities()
         m_timeline.activities.push_back(step);
         if (call != KINETO_NONE)
         {
-            m_launches[call].push_back(m_stepIndex[i]);
+            m_launches.Add(call, m_stepIndex[i]);
         }
     }
+    m_launches.Sort();
 }
 
 void KinetoDependencies::SetStreams()
@@ -89,12 +90,12 @@ void KinetoDependencies::SetStreams()
         m_timeline.activities[i].previous = stream.empty() ? KINETO_NONE : stream.back();
         stream.push_back(i);
     }
-    for (const auto& [call, activities] : m_launches)
+    for (const auto& launch : m_launches.GetAll())
     {
-        if (!IsCommunication(activities.front()))
+        if (m_launches.IsFirst(launch) && !IsCommunication(launch.activity))
         {
-            m_threadStreams[m_trace.calls[call].thread].emplace_back(
-                m_trace.calls[call].start, Get(activities.front()).stream);
+            const HostCall& call = m_trace.calls[launch.call];
+            m_threadStreams[call.thread].emplace_back(call.start, Get(launch.activity).stream);
         }
     }
     for (auto& streams : m_threadStreams)
@@ -138,11 +139,13 @@ void KinetoDependencies::Depend(uint32_t activity, uint32_t on)
     }
 }
 
-void KinetoDependencies::VisitLaunch(uint32_t call)
+void KinetoDependencies::VisitLaunch(KinetoLaunches::Range launched)
 {
+    const uint32_t call = launched.first->call;
     const uint32_t thread = m_trace.calls[call].thread;
-    for (uint32_t activity : m_launches.at(call))
+    for (const auto* launch = launched.first; launch != launched.second; ++launch)
     {
+        const uint32_t activity = launch->activity;
         const uint32_t stream = Get(activity).stream;
         for (uint32_t on : m_pending[stream])
         {
@@ -286,15 +289,12 @@ void KinetoDependencies::VisitSync(uint32_t call)
     default:
     {
         // A copy that its call outlives: from or to pageable memory, or a synchronous one.
-        const auto launched = m_launches.find(call);
-        if (launched != m_launches.end() && sync.kind == HostCall::Kind::COPY)
+        const auto launched = m_launches.Find(call);
+        for (const auto* launch = launched.first; launch != launched.second; ++launch)
         {
-            for (uint32_t on : launched->second)
+            if (sync.kind == HostCall::Kind::COPY && Get(launch->activity).end <= sync.end)
             {
-                if (Get(on).end <= sync.end)
-                {
-                    m_waits[call].activities.push_back(on);
-                }
+                m_waits[call].activities.push_back(launch->activity);
             }
         }
     }
@@ -379,9 +379,10 @@ void KinetoDependencies::Find()
         {
             continue;
         }
-        if (m_launches.count(i) > 0)
+        const KinetoLaunches::Range launched = m_launches.Find(i);
+        if (launched.first != launched.second)
         {
-            VisitLaunch(i);
+            VisitLaunch(launched);
         }
         if (call.kind == HostCall::Kind::RECORD)
         {

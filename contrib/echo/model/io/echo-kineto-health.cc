@@ -91,6 +91,22 @@ std::string FormatRankList(const std::vector<uint32_t>& ranks)
     return shown < parts.size() ? text + " and more" : text;
 }
 
+void KinetoHealth::WarnOfCommunications()
+{
+    if (withoutGroup > 0 && worldSize > 1)
+    {
+        warnings.push_back(std::to_string(withoutGroup) +
+                           " communications name no process group: taken to be of all " +
+                           std::to_string(worldSize) + " ranks");
+    }
+    if (!otherCommunications.empty())
+    {
+        warnings.push_back("kernels that look like communication outside NCCL and RCCL are "
+                           "replayed as compute, with recorded times and without bytes: " +
+                           Counts(otherCommunications));
+    }
+}
+
 std::string KinetoHealth::ToString() const
 {
     std::ostringstream out;

@@ -49,11 +49,16 @@ struct KinetoHealth
     std::map<std::string, Kind> collectives; //!< by name of the kind, over all ranks with files
     std::map<std::string, uint64_t> sources; //!< where sizes come from: communications
     std::map<std::string, uint64_t> hints;   //!< algorithm and protocol in kernel names
+    uint64_t withoutGroup{0}; //!< communications that name no group: taken to be of all ranks
+    /// Kernels that look like communication but are not NCCL's or RCCL's, over all ranks, by name.
+    std::map<std::string, uint64_t> otherCommunications;
     uint64_t droppedDependencies{0};         //!< guessed, but contradicted by recorded times
     uint64_t inferredByTime{0};              //!< dependencies found by recorded times only
     std::map<std::string, uint64_t> ignored; //!< events not used, by reason
     std::vector<std::string> warnings;
 
+    /** Says the last two among the warnings. */
+    void WarnOfCommunications();
     /** @return the report as text, lines ended */
     std::string ToString() const;
 };

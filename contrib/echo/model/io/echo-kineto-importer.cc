@@ -55,6 +55,44 @@ void CheckTimes(const KinetoTrace& trace, const StepTimeline& timeline)
     }
 }
 
+/** @return whether a rank launched kernels in its step of that number */
+bool HasKernels(const KinetoRankStep& rank, int64_t number)
+{
+    const KinetoTrace& trace = rank.files->trace;
+    return std::any_of(trace.steps.begin(), trace.steps.end(), [&](const ProfilerStep& step) {
+        if (step.number != number)
+        {
+            return false;
+        }
+        for (uint32_t i = 0; i < trace.activities.size(); ++i)
+        {
+            const uint32_t call = rank.links.callOf[i];
+            const int64_t time =
+                call == KINETO_NONE ? trace.activities[i].start : trace.calls[call].start;
+            const auto kind = trace.activities[i].kind;
+            if (time >= step.start && time < step.end &&
+                (kind == GpuActivity::Kind::KERNEL || kind == GpuActivity::Kind::COMMUNICATION))
+            {
+                return true;
+            }
+        }
+        return false;
+    });
+}
+
+/** Frees what nobody asks for once the step is analysed. */
+void ForgetCalls(KinetoTrace& trace, KinetoLinks& links)
+{
+    std::vector<HostCall>().swap(trace.calls);
+    std::vector<CommunicationRange>().swap(trace.ranges);
+    std::map<int64_t, SyncRecord>().swap(trace.syncs);
+    for (auto& thread : trace.threads)
+    {
+        std::vector<int64_t>().swap(thread.boundaries);
+    }
+    std::vector<uint32_t>().swap(links.callOf);
+}
+
 class Importer
 {
   public:
@@ -67,6 +105,7 @@ class Importer
   private:
     void SetRanks();
     void SetStepNumbers();
+    void SetLastStep(const std::set<int64_t>& common);
     StepWindow WindowOf(const KinetoTrace& trace) const;
     std::string StepName() const;
     template <typename Action>
@@ -84,6 +123,33 @@ class Importer
     std::exception_ptr m_problem;            //!< why the files cannot be imported
     ImportedWorkload m_result;
 };
+
+/**
+ * The last step in which every rank works: a profiler that is stopped after a step's end leaves the
+ * mark of a further one.
+ */
+void Importer::SetLastStep(const std::set<int64_t>& common)
+{
+    const int64_t last = *common.rbegin();
+    m_stepNumbers = {last};
+    for (auto number = common.rbegin(); number != common.rend(); ++number)
+    {
+        const bool isWork = std::all_of(m_steps.begin(), m_steps.end(), [&](const auto& rank) {
+            return HasKernels(rank, *number);
+        });
+        if (isWork)
+        {
+            m_stepNumbers = {*number};
+            break;
+        }
+    }
+    if (m_stepNumbers.front() != last)
+    {
+        m_result.health.warnings.push_back(
+            "steps after " + std::to_string(m_stepNumbers.front()) +
+            " are not used: not every rank launches kernels in them");
+    }
+}
 
 /** Chooses among the steps that every file has. */
 void Importer::SetStepNumbers()
@@ -122,10 +188,14 @@ void Importer::SetStepNumbers()
             "the files have no step marks in common: each is taken as a whole");
         return;
     }
+    if (m_options.step == "last")
+    {
+        SetLastStep(common);
+        return;
+    }
     if (!isNumber)
     {
-        m_stepNumbers.assign(m_options.step == "last" ? std::prev(common.end()) : common.begin(),
-                             common.end());
+        m_stepNumbers.assign(common.begin(), common.end());
         return;
     }
     char* end = nullptr;
@@ -202,9 +272,9 @@ StepWindow Importer::WindowOf(const KinetoTrace& trace) const
         {
             extend(activity.start, activity.end);
         }
-        for (const auto& call : trace.calls)
+        if (trace.callsStart <= trace.callsEnd)
         {
-            extend(call.start, call.end);
+            extend(trace.callsStart, trace.callsEnd);
         }
         ++window.end; // calls in [start, end) belong to it
     }
@@ -321,15 +391,20 @@ ImportedWorkload Importer::Import(const std::vector<std::string>& paths)
     m_result.health.warnings = m_files.warnings;
     SetRanks();
     m_result.health.worldSize = m_ranks;
-    SetStepNumbers();
     for (const auto& rank : m_files.ranks)
     {
         KinetoRankStep step;
         step.files = &rank;
         step.links = LinkKineto(rank.trace, rank.executionTrace ? &*rank.executionTrace : nullptr);
-        step.timeline = AnalyseStep(rank.trace, step.links, WindowOf(rank.trace));
-        CheckTimes(rank.trace, step.timeline);
         m_steps.push_back(std::move(step));
+    }
+    SetStepNumbers();
+    for (size_t i = 0; i < m_steps.size(); ++i)
+    {
+        KinetoTrace& trace = m_files.ranks[i].trace;
+        m_steps[i].timeline = AnalyseStep(trace, m_steps[i].links, WindowOf(trace));
+        CheckTimes(trace, m_steps[i].timeline);
+        ForgetCalls(trace, m_steps[i].links);
     }
     DropCommonBacklog(m_steps, m_result.health);
     for (const auto& step : m_steps)
@@ -342,6 +417,7 @@ ImportedWorkload Importer::Import(const std::vector<std::string>& paths)
         AlignClocks(m_steps, m_instances, m_result.health);
     }
     SetMeasuredRanks(m_steps, m_result);
+    m_result.health.WarnOfCommunications();
     if (m_options.onHealth)
     {
         m_options.onHealth(m_result.health);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <unordered_map>
 
 namespace ns3
 {
@@ -55,19 +54,21 @@ class Linker
 
 void Linker::LinkCalls()
 {
-    std::unordered_map<int64_t, uint32_t> callOf; // looked up only
+    std::vector<std::pair<int64_t, uint32_t>> callOf; // correlation, call; the first counts
+    callOf.reserve(m_trace.calls.size());
     for (uint32_t i = 0; i < m_trace.calls.size(); ++i)
     {
-        if (m_trace.calls[i].correlation >= 0)
-        {
-            callOf.emplace(m_trace.calls[i].correlation, i);
-        }
+        callOf.emplace_back(m_trace.calls[i].correlation, i);
     }
+    std::sort(callOf.begin(), callOf.end());
     m_links.callOf.assign(m_trace.activities.size(), KINETO_NONE);
     for (uint32_t i = 0; i < m_trace.activities.size(); ++i)
     {
-        const auto call = callOf.find(m_trace.activities[i].correlation);
-        if (call != callOf.end() && m_trace.calls[call->second].start <= m_trace.activities[i].end)
+        const int64_t correlation = m_trace.activities[i].correlation;
+        const auto call =
+            std::lower_bound(callOf.begin(), callOf.end(), std::make_pair(correlation, 0u));
+        if (correlation >= 0 && call != callOf.end() && call->first == correlation &&
+            m_trace.calls[call->second].start <= m_trace.activities[i].end)
         {
             m_links.callOf[i] = call->second;
         }

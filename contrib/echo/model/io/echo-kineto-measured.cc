@@ -58,6 +58,7 @@ void AddRankHealth(const KinetoRankStep& step, const std::string& stepName, Kine
     rank.step = stepName;
     rank.span = NanoSeconds(step.timeline.window.end - step.timeline.window.start);
     std::set<uint32_t> streams;
+    std::map<uint32_t, uint64_t> launches; // by name
     int64_t busy = 0;
     for (const auto& entry : step.timeline.activities)
     {
@@ -69,7 +70,16 @@ void AddRankHealth(const KinetoRankStep& step, const std::string& stepName, Kine
             continue;
         }
         ++(activity.kind == GpuActivity::Kind::KERNEL ? rank.kernels : rank.copies);
+        ++launches[activity.name];
         busy += activity.end - activity.start;
+    }
+    for (const auto& [name, count] : launches)
+    {
+        if (LooksLikeCommunication(trace.names[name]))
+        {
+            const std::string shown = ShortKernelName(trace.names[name]);
+            health.otherCommunications[shown.substr(0, shown.find_first_of("<("))] += count;
+        }
     }
     rank.streams = static_cast<uint32_t>(streams.size());
     rank.threads = static_cast<uint32_t>(step.timeline.threads.size());

@@ -63,7 +63,7 @@ void ProgramWriter::AddThread(uint32_t number)
     auto add = [&](int64_t until, const std::string& name) {
         const OperatorId op =
             m_builder.AddHost(stream, name, NanoSeconds(std::max<int64_t>(until - now, 0)));
-        if (before != KINETO_NONE)
+        if (before != KINETO_NONE && m_timeline.points[before].wait != KINETO_NONE)
         {
             m_afterPoint.emplace_back(op, before);
         }
@@ -75,23 +75,28 @@ void ProgramWriter::AddThread(uint32_t number)
         const HostPoint& point = m_timeline.points[index];
         m_pointOf[index] =
             add(point.time, point.name == KINETO_NONE ? "host" : m_trace.names[point.name]);
+        before = index;
+        if (point.wait == KINETO_NONE)
+        {
+            continue;
+        }
         // What the thread waited for is not its own time.
-        for (uint32_t activity : point.activities)
+        const PointWait& wait = m_timeline.waits[point.wait];
+        for (uint32_t activity : wait.activities)
         {
             now = std::max(now, Get(activity).end);
         }
-        for (uint32_t other : point.points)
+        for (uint32_t other : wait.points)
         {
             now = std::max(now, m_timeline.points[other].time);
         }
-        if (point.outsideUntil > 0)
+        if (wait.outsideUntil > 0)
         {
             // What is left of earlier steps still keeps the thread waiting.
             const int64_t left =
-                std::max(point.outsideUntil - m_timeline.droppedBacklog - point.time, int64_t(0));
-            now = std::max(now, point.outsideUntil - left);
+                std::max(wait.outsideUntil - m_timeline.droppedBacklog - point.time, int64_t(0));
+            now = std::max(now, wait.outsideUntil - left);
         }
-        before = index;
     }
     if (number == 0 && m_timeline.window.mainThread != KINETO_NONE)
     {
@@ -167,6 +172,13 @@ void ProgramWriter::AddActivityDependencies(uint32_t index)
 
 ExecutionGraphPtr ProgramWriter::Write(uint32_t slots)
 {
+    uint64_t gaps = 0;
+    for (const auto& activity : m_timeline.activities)
+    {
+        gaps += m_keepGaps && activity.gap > 0 ? 1 : 0;
+    }
+    m_builder.Reserve(m_timeline.activities.size() + gaps + m_timeline.points.size() +
+                      m_trace.streams.size() + 1);
     for (uint32_t i = 0; i < slots; ++i)
     {
         m_builder.AddGroupSlot();
@@ -185,11 +197,12 @@ ExecutionGraphPtr ProgramWriter::Write(uint32_t slots)
     }
     for (const auto& [op, before] : m_afterPoint)
     {
-        for (uint32_t activity : m_timeline.points[before].activities)
+        const PointWait& wait = m_timeline.waits[m_timeline.points[before].wait];
+        for (uint32_t activity : wait.activities)
         {
             m_builder.AddDependency(op, m_operatorOf[activity]);
         }
-        for (uint32_t point : m_timeline.points[before].points)
+        for (uint32_t point : wait.points)
         {
             m_builder.AddDependency(op, m_pointOf[point]);
         }

@@ -19,6 +19,9 @@ namespace
 /** Times, durations and the base that is added to them stay below parts of 64 bits (73 years). */
 const int64_t QUARTER = std::numeric_limits<int64_t>::max() / 4;
 
+/** Boundaries of a thread that are kept until they are thinned out. */
+const size_t MANY_BOUNDARIES = 1 << 16;
+
 class KinetoReader : public JsonStream::Visitor
 {
   public:
@@ -37,6 +40,7 @@ class KinetoReader : public JsonStream::Visitor
     void ReadEvent(json::object event);
     bool ReadTimes(json::object& event);
     void AddCpuEvent(json::object& event, KinetoCategory category, const std::string& name);
+    void AddBoundaries(uint32_t thread);
     void AddCpuRange(json::object& event, const std::string& name, uint32_t thread);
     void AddGpuEvent(json::object& event, KinetoCategory category, const std::string& name);
     void AddSync(const KinetoArguments& arguments, int64_t device);
@@ -50,14 +54,15 @@ class KinetoReader : public JsonStream::Visitor
     std::unordered_map<std::string, uint32_t> m_nameIndex;
     std::map<std::pair<int64_t, int64_t>, uint32_t> m_streamIndex;
     std::map<std::string, uint32_t> m_threadIndex;
-    std::vector<std::pair<int64_t, SyncRecord>> m_syncs;
-    int64_t m_start{0};      //!< of the event that is being read
-    int64_t m_end{0};        //!< of the event that is being read
-    uint64_t m_indexed{0};   //!< events with an index
-    int64_t m_lastIndex{-1}; //!< the largest
-    bool m_hasPhases{false}; //!< some event had a phase
-    bool m_hasEvents{false}; //!< "traceEvents" was there
-    bool m_isList{false};    //!< the file is a bare list
+    HostCallList m_calls;
+    std::vector<size_t> m_thinAt; //!< by thread: boundaries at which they are thinned out
+    int64_t m_start{0};           //!< of the event that is being read
+    int64_t m_end{0};             //!< of the event that is being read
+    uint64_t m_indexed{0};        //!< events with an index
+    int64_t m_lastIndex{-1};      //!< the largest
+    bool m_hasPhases{false};      //!< some event had a phase
+    bool m_hasEvents{false};      //!< "traceEvents" was there
+    bool m_isList{false};         //!< the file is a bare list
 };
 
 JsonStream::Treatment KinetoReader::Choose(std::string_view key)
@@ -147,8 +152,21 @@ uint32_t KinetoReader::ThreadIndex(json::object& event)
     {
         m_trace.threads.emplace_back();
         m_trace.threads.back().name = name;
+        m_thinAt.push_back(MANY_BOUNDARIES);
     }
     return entry->second;
+}
+
+void KinetoReader::AddBoundaries(uint32_t thread)
+{
+    auto& boundaries = m_trace.threads[thread].boundaries;
+    boundaries.push_back(m_start);
+    boundaries.push_back(m_end);
+    if (boundaries.size() >= m_thinAt[thread] && !m_trace.threads[thread].isAutograd)
+    {
+        ThinOutBoundaries(boundaries);
+        m_thinAt[thread] = std::max(MANY_BOUNDARIES, 2 * boundaries.size());
+    }
 }
 
 void KinetoReader::AddCpuRange(json::object& event, const std::string& name, uint32_t thread)
@@ -267,19 +285,21 @@ void KinetoReader::AddCpuEvent(json::object& event,
                                const std::string& name)
 {
     const uint32_t thread = ThreadIndex(event);
-    m_trace.threads[thread].boundaries.push_back(m_start);
-    m_trace.threads[thread].boundaries.push_back(m_end);
     if (category == KinetoCategory::RUNTIME)
     {
-        m_trace.calls.push_back({ParseHostCall(name),
-                                 NameIndex(name),
-                                 thread,
-                                 m_start,
-                                 m_end,
-                                 ReadKinetoArguments(event).correlation});
+        AddBoundaries(thread);
+        m_trace.callsStart = std::min(m_trace.callsStart, m_start);
+        m_trace.callsEnd = std::max(m_trace.callsEnd, m_end);
+        m_calls.Add({ParseHostCall(name),
+                     NameIndex(name),
+                     thread,
+                     m_start,
+                     m_end,
+                     ReadKinetoArguments(event).correlation});
         return;
     }
     AddCpuRange(event, name, thread);
+    AddBoundaries(thread);
 }
 
 void KinetoReader::AddSync(const KinetoArguments& arguments, int64_t device)
@@ -336,7 +356,12 @@ void KinetoReader::AddGpuEvent(json::object& event,
         activity.record = static_cast<uint32_t>(m_trace.records.size());
         m_trace.records.push_back(std::move(record));
     }
-    m_trace.activities.push_back(std::move(activity));
+    auto& activities = m_trace.activities;
+    if (activities.size() == activities.capacity())
+    {
+        activities.reserve(activities.size() + activities.size() / 4 + 1024); // not twice as many
+    }
+    activities.push_back(activity);
 }
 
 KinetoTrace KinetoReader::Finish()
@@ -348,34 +373,8 @@ KinetoTrace KinetoReader::Finish()
                                   : "JSON without 'traceEvents'",
                          "a file of PyTorch's profiler");
     }
-    auto byStart = [](const auto& a, const auto& b) { return a.start < b.start; };
-    for (auto& thread : m_trace.threads)
-    {
-        for (auto& boundary : thread.boundaries)
-        {
-            boundary += m_base;
-        }
-        std::sort(thread.boundaries.begin(), thread.boundaries.end());
-    }
-    auto shift = [this](auto& items) {
-        for (auto& item : items)
-        {
-            item.start += m_base;
-            item.end += m_base;
-        }
-    };
-    shift(m_trace.activities);
-    shift(m_trace.calls);
-    shift(m_trace.ranges);
-    shift(m_trace.steps);
-    std::stable_sort(
-        m_trace.activities.begin(), m_trace.activities.end(), [](const auto& a, const auto& b) {
-            return std::tie(a.start, a.correlation) < std::tie(b.start, b.correlation);
-        });
-    std::stable_sort(m_trace.calls.begin(), m_trace.calls.end(), byStart);
-    std::stable_sort(m_trace.ranges.begin(), m_trace.ranges.end(), byStart);
-    std::stable_sort(m_trace.steps.begin(), m_trace.steps.end(), byStart);
-
+    m_trace.calls = m_calls.TakeUsed(m_trace.activities);
+    FinishKinetoTrace(m_trace, m_base);
     const bool hasOneDevice = m_streamIndex.empty() || m_streamIndex.begin()->first.first ==
                                                            m_streamIndex.rbegin()->first.first;
     m_trace.streams.resize(m_streamIndex.size());

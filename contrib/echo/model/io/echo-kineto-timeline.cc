@@ -3,17 +3,37 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 namespace ns3
 {
 namespace echo
 {
 
+void KinetoLaunches::Sort()
+{
+    std::sort(m_launches.begin(), m_launches.end(), [](const Launch& a, const Launch& b) {
+        return std::tie(a.call, a.activity) < std::tie(b.call, b.activity);
+    });
+}
+
+KinetoLaunches::Range KinetoLaunches::Find(uint32_t call) const
+{
+    const Launch* const end = m_launches.data() + m_launches.size();
+    const Launch* const first =
+        std::lower_bound(m_launches.data(), end, call, [](const Launch& launch, uint32_t c) {
+            return launch.call < c;
+        });
+    const Launch* last = first;
+    while (last != end && last->call == call)
+    {
+        ++last;
+    }
+    return {first, last};
+}
+
 namespace
 {
-
-/** A pause of the main thread that is shorter than this is no wait for another thread. */
-const int64_t SHORTEST_PAUSE = 50000;
 
 /** Second half of AnalyseStep(): CPU threads, launch times and gaps. */
 class TimelineBuilder
@@ -55,6 +75,7 @@ class TimelineBuilder
     }
 
     uint32_t AddPoint(HostThread& thread, int64_t time, uint32_t name);
+    PointWait& WaitOf(uint32_t point);
     std::vector<Event> EventsOf(uint32_t thread) const;
     void AddEvent(HostThread& thread, const Event& event);
     std::vector<Pause> PausesOf(uint32_t worker, const std::vector<Event>& events) const;
@@ -77,9 +98,9 @@ void TimelineBuilder::SetThreads()
         first[host.thread] = std::min(first[host.thread], host.start);
         return host.thread;
     };
-    for (const auto& [call, activities] : m_dependencies.GetLaunches())
+    for (const auto& launch : m_dependencies.GetLaunches().GetAll())
     {
-        ++launches[visit(call)];
+        launches[visit(launch.call)] += m_dependencies.GetLaunches().IsFirst(launch) ? 1 : 0;
     }
     for (const auto& [call, wait] : m_dependencies.GetWaits())
     {
@@ -192,11 +213,12 @@ void TimelineBuilder::SetLaunchTimes()
 std::vector<TimelineBuilder::Event> TimelineBuilder::EventsOf(uint32_t thread) const
 {
     std::vector<Event> events;
-    for (const auto& [call, activities] : m_dependencies.GetLaunches())
+    const KinetoLaunches& launches = m_dependencies.GetLaunches();
+    for (const auto& launch : launches.GetAll())
     {
-        if (m_trace.calls[call].thread == thread)
+        if (launches.IsFirst(launch) && m_trace.calls[launch.call].thread == thread)
         {
-            events.push_back({m_timeline.activities[activities.front()].launch, call, false});
+            events.push_back({m_timeline.activities[launch.activity].launch, launch.call, false});
         }
     }
     for (const auto& [call, wait] : m_dependencies.GetWaits())
@@ -206,10 +228,10 @@ std::vector<TimelineBuilder::Event> TimelineBuilder::EventsOf(uint32_t thread) c
             continue;
         }
         // A copy waits from its own launch on.
-        const auto launched = m_dependencies.GetLaunches().find(call);
-        const int64_t time = wait.isBeforeLaunch || launched == m_dependencies.GetLaunches().end()
+        const auto launched = launches.Find(call);
+        const int64_t time = wait.isBeforeLaunch || launched.first == launched.second
                                  ? m_trace.calls[call].start
-                                 : m_timeline.activities[launched->second.front()].launch;
+                                 : m_timeline.activities[launched.first->activity].launch;
         events.push_back({time, call, true});
     }
     std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
@@ -222,7 +244,7 @@ std::vector<TimelineBuilder::Event> TimelineBuilder::EventsOf(uint32_t thread) c
 uint32_t TimelineBuilder::AddPoint(HostThread& thread, int64_t time, uint32_t name)
 {
     const auto index = static_cast<uint32_t>(m_timeline.points.size());
-    m_timeline.points.push_back({time, name, {}, {}, 0});
+    m_timeline.points.push_back({time, name, KINETO_NONE});
     thread.points.push_back(index);
     return index;
 }
@@ -233,14 +255,27 @@ void TimelineBuilder::AddEvent(HostThread& thread, const Event& event)
     if (event.isWait)
     {
         const HostWait& wait = m_dependencies.GetWaits().at(event.call);
-        m_timeline.points[point].activities = wait.activities;
-        m_timeline.points[point].outsideUntil = wait.outsideUntil;
+        WaitOf(point).activities = wait.activities;
+        WaitOf(point).outsideUntil = wait.outsideUntil;
         return;
     }
-    for (uint32_t activity : m_dependencies.GetLaunches().at(event.call))
+    const auto launched = m_dependencies.GetLaunches().Find(event.call);
+    for (const auto* launch = launched.first; launch != launched.second; ++launch)
     {
-        m_timeline.activities[activity].point = point;
+        m_timeline.activities[launch->activity].point = point;
     }
+}
+
+/** @return what a point waits for, to be filled */
+PointWait& TimelineBuilder::WaitOf(uint32_t point)
+{
+    uint32_t& wait = m_timeline.points[point].wait;
+    if (wait == KINETO_NONE)
+    {
+        wait = static_cast<uint32_t>(m_timeline.waits.size());
+        m_timeline.waits.emplace_back();
+    }
+    return m_timeline.waits[wait];
 }
 
 /** Pauses of the main thread that hold work of an autograd thread; their start is the hand-over. */
@@ -328,10 +363,10 @@ void TimelineBuilder::SetPoints()
             const uint32_t point = AddPoint(main, start, KINETO_NONE);
             for (uint32_t waiter : forks.begin()->second)
             {
-                m_timeline.points[waiter].points.push_back(point);
+                WaitOf(waiter).points.push_back(point);
             }
             const uint32_t wait = AddPoint(main, start, KINETO_NONE);
-            m_timeline.points[wait].points = joins[start];
+            WaitOf(wait).points = joins[start];
             forks.erase(forks.begin());
         }
     };

@@ -34,14 +34,20 @@ struct StepActivity
     bool isGapAfterDependencies{false}; //!< the gap follows them, else only the stream's order
 };
 
+/** What a CPU thread waits for before it goes on. */
+struct PointWait
+{
+    std::vector<uint32_t> activities;
+    std::vector<uint32_t> points; //!< of other threads
+    int64_t outsideUntil{0};      //!< until when it waited for work of earlier steps; 0: it did not
+};
+
 /** A moment of a CPU thread that others depend on, or at which it waits. */
 struct HostPoint
 {
     int64_t time{0};
-    uint32_t name{KINETO_NONE};       //!< of the call, in KinetoTrace::names
-    std::vector<uint32_t> activities; //!< that the thread waits for before it goes on
-    std::vector<uint32_t> points;     //!< of other threads that it waits for
-    int64_t outsideUntil{0}; //!< until when it waited for work of earlier steps; 0: it did not
+    uint32_t name{KINETO_NONE}; //!< of the call, in KinetoTrace::names
+    uint32_t wait{KINETO_NONE}; //!< in StepTimeline::waits; none: it does not wait
 };
 
 /** What one CPU thread did in the step: points in order; between them CPU time passes. */
@@ -58,6 +64,7 @@ struct StepTimeline
     StepWindow window;
     std::vector<StepActivity> activities; //!< sorted by recorded start
     std::vector<HostPoint> points;
+    std::vector<PointWait> waits;
     std::vector<HostThread> threads; //!< the main thread first
     /// By stream (KinetoTrace::streams): until when earlier work kept it busy; 0 if none did.
     std::vector<int64_t> busyUntil;
@@ -112,6 +119,46 @@ struct HostWait
     bool isBeforeLaunch{false};       //!< the call waits first and launches then
 };
 
+/** Calls and what they launched, in order of the calls. */
+class KinetoLaunches
+{
+  public:
+    /** One activity of a call, which may launch several (a CUDA graph). */
+    struct Launch
+    {
+        uint32_t call;
+        uint32_t activity; //!< of the step
+    };
+
+    using Range = std::pair<const Launch*, const Launch*>;
+
+    void Add(uint32_t call, uint32_t activity)
+    {
+        m_launches.push_back({call, activity});
+    }
+
+    /** To be called once, after all are added. */
+    void Sort();
+
+    /** @return activities that a call launched; none: an empty range */
+    Range Find(uint32_t call) const;
+
+    /** @return all, by call and activity */
+    const std::vector<Launch>& GetAll() const
+    {
+        return m_launches;
+    }
+
+    /** @return whether it is the first of its call */
+    bool IsFirst(const Launch& launch) const
+    {
+        return &launch == m_launches.data() || (&launch - 1)->call != launch.call;
+    }
+
+  private:
+    std::vector<Launch> m_launches;
+};
+
 /** First half of AnalyseStep(): activities with dependencies, synchronising calls with waits. */
 class KinetoDependencies
 {
@@ -127,8 +174,7 @@ class KinetoDependencies
         return m_waits;
     }
 
-    /** @return by call: activities (of the step) that it launched */
-    const std::map<uint32_t, std::vector<uint32_t>>& GetLaunches() const
+    const KinetoLaunches& GetLaunches() const
     {
         return m_launches;
     }
@@ -141,7 +187,7 @@ class KinetoDependencies
 
     void SelectActivities();
     void SetStreams();
-    void VisitLaunch(uint32_t call);
+    void VisitLaunch(KinetoLaunches::Range launched);
     void VisitStreamWait(uint32_t call);
     void VisitSync(uint32_t call);
     void WaitForStreams(uint32_t call, bool needsOverlap);
@@ -158,7 +204,7 @@ class KinetoDependencies
     RangeFinder m_records;
     RangeFinder m_annotations;
     std::map<uint32_t, HostWait> m_waits;
-    std::map<uint32_t, std::vector<uint32_t>> m_launches;
+    KinetoLaunches m_launches;
     std::vector<int64_t> m_earlierEnds;           //!< of activities launched before the step
     std::vector<uint32_t> m_stepIndex;            //!< by activity of the trace
     std::vector<std::vector<uint32_t>> m_streams; //!< activities by stream, in order

@@ -1,15 +1,116 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-kineto-trace.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <tuple>
 
 namespace ns3
 {
 namespace echo
 {
+
+namespace
+{
+
+void SortTimes(KinetoTrace& trace)
+{
+    for (auto& thread : trace.threads)
+    {
+        std::sort(thread.boundaries.begin(), thread.boundaries.end());
+    }
+    // The big ones without the copy that a stable sort makes; their keys tell equal starts apart.
+    std::sort(trace.activities.begin(), trace.activities.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.start, a.correlation, a.end, a.stream, a.name, a.record) <
+               std::tie(b.start, b.correlation, b.end, b.stream, b.name, b.record);
+    });
+    std::sort(trace.calls.begin(), trace.calls.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.start, a.correlation, a.end, a.thread, a.name) <
+               std::tie(b.start, b.correlation, b.end, b.thread, b.name);
+    });
+    auto byStart = [](const auto& a, const auto& b) { return a.start < b.start; };
+    std::stable_sort(trace.ranges.begin(), trace.ranges.end(), byStart);
+    std::stable_sort(trace.steps.begin(), trace.steps.end(), byStart);
+}
+
+} // namespace
+
+std::vector<HostCall> HostCallList::TakeUsed(const std::vector<GpuActivity>& activities)
+{
+    std::vector<int64_t> launched;
+    launched.reserve(activities.size());
+    for (const auto& activity : activities)
+    {
+        launched.push_back(activity.correlation);
+    }
+    std::sort(launched.begin(), launched.end());
+    size_t count = 0;
+    for (auto& chunk : m_chunks)
+    {
+        auto isUnused = [&launched](const HostCall& call) {
+            return call.kind == HostCall::Kind::OTHER &&
+                   !std::binary_search(launched.begin(), launched.end(), call.correlation);
+        };
+        chunk.erase(std::remove_if(chunk.begin(), chunk.end(), isUnused), chunk.end());
+        count += chunk.size();
+    }
+    std::vector<HostCall> calls;
+    calls.reserve(count);
+    for (auto& chunk : m_chunks)
+    {
+        calls.insert(calls.end(), chunk.begin(), chunk.end());
+        std::vector<HostCall>().swap(chunk);
+    }
+    return calls;
+}
+
+void ThinOutBoundaries(std::vector<int64_t>& times)
+{
+    std::sort(times.begin(), times.end());
+    auto slotOf = [](int64_t time) { return time / (SHORTEST_PAUSE / 2) - (time < 0 ? 1 : 0); };
+    std::vector<int64_t> kept;
+    for (size_t i = 0; i < times.size(); ++i)
+    {
+        const bool isFirst = i == 0 || slotOf(times[i - 1]) != slotOf(times[i]);
+        const bool isLast = i + 1 == times.size() || slotOf(times[i + 1]) != slotOf(times[i]);
+        if (isFirst || isLast)
+        {
+            kept.push_back(times[i]);
+        }
+    }
+    times = std::move(kept);
+}
+
+void FinishKinetoTrace(KinetoTrace& trace, int64_t base)
+{
+    SortTimes(trace);
+    auto shift = [base](auto& items) {
+        for (auto& item : items)
+        {
+            item.start += base;
+            item.end += base;
+        }
+    };
+    shift(trace.activities);
+    shift(trace.calls);
+    shift(trace.ranges);
+    shift(trace.steps);
+    for (auto& thread : trace.threads)
+    {
+        for (auto& boundary : thread.boundaries)
+        {
+            boundary += base;
+        }
+    }
+    if (trace.callsStart <= trace.callsEnd)
+    {
+        trace.callsStart += base;
+        trace.callsEnd += base;
+    }
+}
 
 std::optional<int64_t> ParseFixedPoint(const std::string& number, uint32_t decimals)
 {

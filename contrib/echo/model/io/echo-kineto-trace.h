@@ -5,6 +5,7 @@
 #include "echo-communication-record.h"
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -89,11 +90,16 @@ struct ProfilerStep
     int64_t end{0};
 };
 
+/** A pause of the main thread that is shorter than this, in nanoseconds, is no wait. */
+constexpr int64_t SHORTEST_PAUSE = 50000;
+
 struct KinetoThread
 {
-    std::string name;                //!< "pid/tid"
-    bool isAutograd{false};          //!< runs backward operators
-    std::vector<int64_t> boundaries; //!< sorted starts and ends of all its ranges
+    std::string name;       //!< "pid/tid"
+    bool isAutograd{false}; //!< runs backward operators
+    /// Sorted starts and ends of its ranges; of a thread that runs no backward operators those at
+    /// which a pause of SHORTEST_PAUSE may start or end suffice.
+    std::vector<int64_t> boundaries;
 };
 
 /** One file of PyTorch's profiler, as far as Echo uses it. */
@@ -110,13 +116,15 @@ struct KinetoTrace
     std::vector<KinetoThread> threads;
     std::vector<GpuActivity> activities;      //!< sorted by start
     std::vector<CommunicationRecord> records; //!< of communications
-    std::vector<HostCall> calls;              //!< sorted by start
-    std::map<int64_t, SyncRecord> syncs;      //!< by correlation
-    std::vector<CommunicationRange> ranges;   //!< sorted by start
-    std::vector<ProfilerStep> steps;          //!< sorted by start
-    std::map<std::string, uint64_t> ignored;  //!< events not used, by category
-    uint64_t events{0};                       //!< all
-    double recordedShare{1};                  //!< of the profiler's events that the file holds
+    std::vector<HostCall> calls;              //!< that launch or matter for order, by start
+    int64_t callsStart{std::numeric_limits<int64_t>::max()}; //!< of all calls, kept or not
+    int64_t callsEnd{std::numeric_limits<int64_t>::min()};   //!< of all calls, kept or not
+    std::map<int64_t, SyncRecord> syncs;                     //!< by correlation
+    std::vector<CommunicationRange> ranges;                  //!< sorted by start
+    std::vector<ProfilerStep> steps;                         //!< sorted by start
+    std::map<std::string, uint64_t> ignored;                 //!< events not used, by category
+    uint64_t events{0};                                      //!< all
+    double recordedShare{1}; //!< of the profiler's events that the file holds
 };
 
 /**
@@ -125,6 +133,42 @@ struct KinetoTrace
  * @throws InputError if the text is no JSON, is cut off or is no profiler file
  */
 KinetoTrace ReadKinetoTrace(const std::string& file);
+
+/** Calls, which grow without being copied, as files may hold millions. */
+class HostCallList
+{
+  public:
+    void Add(const HostCall& call)
+    {
+        const size_t chunk = 8192;
+        if (m_chunks.empty() || m_chunks.back().size() == chunk)
+        {
+            m_chunks.emplace_back();
+            m_chunks.back().reserve(chunk);
+        }
+        m_chunks.back().push_back(call);
+    }
+
+    /** @return those that launched one of the activities or matter for order; the others are lost
+     */
+    std::vector<HostCall> TakeUsed(const std::vector<GpuActivity>& activities);
+
+  private:
+    std::vector<std::vector<HostCall>> m_chunks;
+};
+
+/**
+ * Leaves the first and the last of the times in each half of SHORTEST_PAUSE, sorted: two times with
+ * none between them that are SHORTEST_PAUSE apart both stay, and no others become such.
+ */
+void ThinOutBoundaries(std::vector<int64_t>& times);
+
+/**
+ * Completes what was read: forgets calls that neither launched anything nor matter for order,
+ * sorts.
+ * @param base nanoseconds to be added to every time
+ */
+void FinishKinetoTrace(KinetoTrace& trace, int64_t base);
 
 /** What a JSON file of PyTorch holds. */
 enum class TraceFormat : uint8_t

@@ -37,6 +37,22 @@ uint32_t RanksOf(const LayerTable& table, const LayerOptions& options)
     return said > 0 ? said : options.defaultRanks;
 }
 
+/** @throws InputError if a first dimension is given that no layer's policy divides ranks by */
+void CheckFirstDimension(const LayerTable& table, const LayerOptions& options)
+{
+    const bool isUsed =
+        std::any_of(table.layers.begin(), table.layers.end(), [](const Layer& layer) {
+            return layer.policy == LayerPolicy::DATA_MODEL ||
+                   layer.policy == LayerPolicy::MODEL_DATA;
+        });
+    if (options.firstDimension > 0 && !isUsed)
+    {
+        throw InputError({table.file, 1, "parallelism"},
+                         "a policy that does not divide ranks by a first dimension",
+                         "HYBRID_DATA_MODEL or HYBRID_MODEL_DATA, or no first dimension");
+    }
+}
+
 void Describe(const LayerTable& table,
               const LayerGroups& groups,
               const MicroBatchRows& rows,
@@ -90,6 +106,7 @@ ImportedJob ImportLayers(const std::vector<std::string>& paths, const LayerOptio
     }
     const LayerTable table = ReadLayerTable(files.front());
     const uint32_t ranks = RanksOf(table, options);
+    CheckFirstDimension(table, options);
     const LayerGroups groups(table, ranks, options.firstDimension);
     const MicroBatchRows rows =
         table.stages > 1 && table.stageBytes > 0 ? FindMicroBatches(table) : MicroBatchRows();

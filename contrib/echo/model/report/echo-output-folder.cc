@@ -31,6 +31,21 @@ InputError CannotWrite(const std::string& directory, const std::string& reason)
 
 const std::string STAGING = ".echo-partial-";
 
+/** @return the folders of a path that are not there, the outermost first */
+std::vector<std::string> MissingFolders(const std::string& directory)
+{
+    namespace fs = std::filesystem;
+    std::vector<std::string> missing;
+    std::error_code error;
+    fs::path path = fs::absolute(directory, error).lexically_normal();
+    while (!error && !path.empty() && !fs::exists(path, error) && path != path.parent_path())
+    {
+        missing.insert(missing.begin(), path.string());
+        path = path.parent_path();
+    }
+    return missing;
+}
+
 /** Removes what killed runs of this machine left. */
 void RemoveLeftovers(const std::string& directory)
 {
@@ -111,10 +126,13 @@ OutputFolder::OutputFolder(std::string directory) : m_directory(std::move(direct
         throw InputError({}, "an empty folder name", "a folder to write to");
     }
     std::error_code error;
+    m_made = MissingFolders(m_directory);
     fs::create_directories(m_directory, error);
     if (error || !fs::is_directory(m_directory, error))
     {
-        throw CannotWrite(m_directory, error ? error.message() : std::strerror(ENOTDIR));
+        const std::string reason = error ? error.message() : std::strerror(ENOTDIR);
+        RemoveMade();
+        throw CannotWrite(m_directory, reason);
     }
     // The process id keeps two runs that are told the same folder apart.
     m_staging = (fs::path(m_directory) / (STAGING + std::to_string(getpid()))).string();
@@ -123,8 +141,20 @@ OutputFolder::OutputFolder(std::string directory) : m_directory(std::move(direct
     error.clear();
     if (!fs::create_directory(m_staging, error))
     {
+        RemoveMade();
         throw CannotWrite(m_directory, error ? error.message() : std::strerror(EEXIST));
     }
+}
+
+/** Removes the folders that were made and hold nothing, the innermost first. */
+void OutputFolder::RemoveMade()
+{
+    std::error_code isNotEmpty;
+    for (auto made = m_made.rbegin(); made != m_made.rend(); ++made)
+    {
+        std::filesystem::remove(*made, isNotEmpty);
+    }
+    m_made.clear();
 }
 
 OutputFolder::~OutputFolder()
@@ -132,6 +162,7 @@ OutputFolder::~OutputFolder()
     m_entries.clear();
     std::error_code ignored;
     std::filesystem::remove_all(m_staging, ignored);
+    RemoveMade();
 }
 
 OutputFile& OutputFolder::Create(const std::string& name)
@@ -188,6 +219,7 @@ void OutputFolder::Commit()
         }
     }
     m_entries.clear();
+    m_made.clear();
 }
 
 } // namespace echo

@@ -48,7 +48,8 @@ class OutputFile
 
 /**
  * The folder that a run's files go to. Files are written in a hidden folder inside it and appear
- * under their names only when all are whole (Commit): a run that fails leaves what was there.
+ * under their names only when all are whole (Commit): a run that fails leaves what was there, and
+ * no folder that was not.
  */
 class OutputFolder
 {
@@ -58,7 +59,7 @@ class OutputFolder
      * @throws InputError if it cannot be made or written
      */
     explicit OutputFolder(std::string directory);
-    /** Removes what was not committed. */
+    /** Removes what was not committed, with the folders that were made for it. */
     ~OutputFolder();
     OutputFolder(const OutputFolder&) = delete;
     OutputFolder& operator=(const OutputFolder&) = delete;
@@ -85,8 +86,11 @@ class OutputFolder
         std::unique_ptr<OutputFile> file; //!< null: dropped
     };
 
-    std::string m_directory; //!< as the user gave it
-    std::string m_staging;   //!< the hidden folder
+    void RemoveMade();
+
+    std::string m_directory;         //!< as the user gave it
+    std::string m_staging;           //!< the hidden folder
+    std::vector<std::string> m_made; //!< folders that were not there, until Commit
     std::vector<Entry> m_entries;
 };
 

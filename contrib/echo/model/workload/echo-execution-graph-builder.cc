@@ -128,6 +128,11 @@ std::string ExecutionGraphBuilder::Label(OperatorId id) const
            ")";
 }
 
+void ExecutionGraphBuilder::Reserve(size_t operators)
+{
+    m_graph.m_operators.reserve(operators);
+}
+
 StreamId ExecutionGraphBuilder::GetStream(const std::string& name)
 {
     const auto next = StreamId(static_cast<uint32_t>(m_graph.m_streams.size()));

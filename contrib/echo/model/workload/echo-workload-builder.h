@@ -31,6 +31,9 @@ class ExecutionGraphBuilder
     /** @param source file name (or "generated"), for messages */
     explicit ExecutionGraphBuilder(std::string source = "generated");
 
+    /** Makes room for so many operators in all; without it, for up to twice as many as there are.
+     */
+    void Reserve(size_t operators);
     /** @return the stream of that name, made at first use ("compute", "7", "cpu") */
     StreamId GetStream(const std::string& name);
     /** @return a new group slot */
