@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 using testing::HasSubstr;
@@ -117,6 +118,50 @@ TEST_F(ImportCommand, RefusesInOneSentence)
         EXPECT_LE(std::count(outcome.text.begin(), outcome.text.end(), '\n'), 1) << outcome.text;
     }
     EXPECT_FALSE(std::filesystem::exists(folder + "/out"));
+}
+
+TEST_F(ImportCommand, OptionsThatAFormatIgnoresAreRefused)
+{
+    const std::string text =
+        Write("w.txt", "DATA\n1\nlayer -1 1 NONE 0 1 NONE 0 1 ALLREDUCE 64 0\n");
+    const std::string layers = " --ranks=4 --in=" + text;
+    for (const auto& [format, options] : std::vector<std::pair<std::string, std::string>>{
+             {"kineto", "groups system first-dimension passes"},
+             {"chakra", "step missing-ranks keep-gaps align-clocks first-dimension passes"},
+             {"simai", "step missing-ranks keep-gaps align-clocks groups system replicate"},
+             {"astra-sim", "step missing-ranks keep-gaps align-clocks groups system replicate"},
+             {"echo-tracer",
+              "step missing-ranks keep-gaps align-clocks groups system replicate passes"}})
+    {
+        std::istringstream words(options);
+        for (std::string option; words >> option;)
+        {
+            const bool isFlag = option == "keep-gaps" || option == "align-clocks";
+            const Outcome outcome =
+                RunImport("--from=" + format + layers + " --" + option + (isFlag ? "=true" : "=1"));
+            EXPECT_EQ(outcome.code, 2) << format << " " << option;
+            EXPECT_THAT(outcome.text,
+                        HasSubstr("--" + option + ": found an option that --from=" + format +
+                                  " does not have"));
+        }
+    }
+    const std::string used = "--from=astra-sim --passes=2" + layers;
+    EXPECT_EQ(RunImport(used).code, 0);
+    EXPECT_THAT(RunImport(used + " --first-dimension=2").text, HasSubstr("first dimension"));
+}
+
+TEST_F(ImportCommand, ARefusedImportLeavesNoFolder)
+{
+    const std::string bad = Write("w.txt", "DATA\n1\nlayer -1\n");
+    const std::string import = "--from=astra-sim --ranks=4 --in=" + bad + " --out=" + folder;
+    EXPECT_EQ(RunImport(import + "/new/one").code, 2);
+    EXPECT_FALSE(std::filesystem::exists(folder + "/new"));
+    std::filesystem::create_directory(folder + "/kept");
+    Write("kept/notes.txt", "mine");
+    EXPECT_EQ(RunImport(import + "/kept/one").code, 2);
+    EXPECT_EQ(RunImport(import + "/kept").code, 2);
+    EXPECT_TRUE(std::filesystem::exists(folder + "/kept/notes.txt"));
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder + "/kept"), {}), 1);
 }
 
 } // namespace

@@ -11,6 +11,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 using namespace ns3;
 using namespace ns3::echo;
 using testing::HasSubstr;
@@ -236,6 +238,50 @@ TEST(Chakra, BadGraphsAreRefusedByFileAndNode)
     ChakraText twice;
     twice.Node(5, "A", ChakraText::COMPUTE).Node(5, "B", ChakraText::COMPUTE);
     EXPECT_THAT(Refusal(folder.Write("twice.0.et", twice.Text())), HasSubstr("a second node"));
+}
+
+TEST(Chakra, TracesOfItsConverterFromPyTorch)
+{
+    // As Chakra's converter writes them: the CPU operator that issues a collective has its type,
+    // enclosing operators are named but left out, and nothing says how many ranks there are.
+    ChakraText text;
+    text.Node(10, "aten::mm", ChakraText::COMPUTE, {}, 20).Inside(3).With("is_cpu_op", 1, 27);
+    text.With("rf_id", 2).With("fw_parent", 0);
+    text.Node(11, "gemm", ChakraText::COMPUTE, {10}, 50).Inside(10).With("is_cpu_op", 0, 27);
+    text.Node(12, "c10d::allreduce_", ChakraText::COLLECTIVE, {10}, 30).Inside(9);
+    text.With("is_cpu_op", 1, 27).With("rf_id", 3);
+    text.Collective(13, "ncclKernel_AllReduce", 0, 4096, {11, 12}).With("is_cpu_op", 0, 27);
+    TemporaryFolder folder;
+    const std::string file = folder.Write("chakra.0.et", text.Text());
+    ChakraOptions options;
+    options.replicate = "dp";
+    options.ranks = 8;
+    const ImportedJob job = ImportChakra({file}, options);
+    EXPECT_EQ(job.graph->GetRankCount(), 8u);
+    EXPECT_THAT(job.report, HasSubstr("1 CPU operators that issue communications are CPU time"));
+    EXPECT_THAT(job.report, HasSubstr("2 control dependencies on operators of PyTorch"));
+    const ExecutionGraph& program = *job.graph->GetProgram(RankId(5));
+    std::map<std::string, Operator> ops;
+    for (const Operator& op : program.GetOperators())
+    {
+        ops[program.GetName(op)] = op;
+    }
+    EXPECT_EQ(ops.at("c10d::allreduce_").type, OperatorType::HOST);
+    EXPECT_EQ(ops.at("c10d::allreduce_").duration, MicroSeconds(30));
+    EXPECT_EQ(ops.at("ncclKernel_AllReduce").type, OperatorType::COLLECTIVE);
+    EXPECT_EQ(ops.at("ncclKernel_AllReduce").dependencyCount, 2u);
+    EXPECT_EQ(job.graph->GetGroup(RankId(5), 0)->GetSize(), 8u);
+    options.replicate.clear();
+    EXPECT_THAT(Refusal(file, options), HasSubstr("8 for traces of 1 ranks"));
+    // A collective on the GPU without its kind, a parent that data needs: still refused.
+    text.Node(14, "ncclKernel_Broadcast", ChakraText::COLLECTIVE, {}, 5).With("is_cpu_op", 0, 27);
+    EXPECT_THAT(Refusal(folder.Write("kind.0.et", text.Text())), HasSubstr("without comm_type"));
+    ChakraText dangling;
+    dangling.Node(5, "A", ChakraText::COMPUTE, {999}, 1).With("rf_id", 1);
+    EXPECT_THAT(Refusal(folder.Write("dangling.0.et", dangling.Text())), HasSubstr("node 999"));
+    ChakraText other; // of another writer: no parent may be missing
+    other.Node(5, "A", ChakraText::COMPUTE, {}, 1).Inside(999);
+    EXPECT_THAT(Refusal(folder.Write("other.0.et", other.Text())), HasSubstr("node 999"));
 }
 
 TEST(Chakra, MissingRanksAndMismatchesAreNamed)

@@ -71,6 +71,13 @@ class ChakraText
         return *this;
     }
 
+    /** The node is inside of another one, by control. */
+    ChakraText& Inside(uint64_t id)
+    {
+        m_node += ProtobufText::Number(4, id);
+        return *this;
+    }
+
     /** @param field of the oneof: 9 int64, 13 uint64, 7 int32, 27 bool */
     ChakraText& With(const std::string& name, uint64_t value, uint32_t field = 9)
     {

@@ -5,6 +5,7 @@
 
 #include "ns3/echo-input-file.h"
 #include "ns3/echo-kineto-importer.h"
+#include "ns3/echo-kineto-trace.h"
 
 #include <boost/iostreams/copy.hpp>
 #include <boost/iostreams/filter/gzip.hpp>
@@ -281,6 +282,69 @@ TEST(KinetoFiles, TheStepIsChosen)
     {
         EXPECT_THROW(import(bad), InputError) << bad;
     }
+    // A profiler that is stopped behind a step leaves the mark of one without work.
+    text.Step(6, 2500, 40);
+    folder.Write("steps.json", text.Text());
+    EXPECT_EQ(import("last").span, MicroSeconds(1500));
+    EXPECT_THAT(import("last").health.ToString(), HasSubstr("steps after 5 are not used"));
+    KinetoOptions stub;
+    stub.step = "6";
+    EXPECT_THAT(MessageOf({path}, stub), HasSubstr("step 6: found no GPU kernels"));
+}
+
+TEST(KinetoFiles, WhatIsTakenForGrantedIsSaid)
+{
+    TemporaryFolder folder;
+    KinetoText text(0, 4);
+    text.Step(1, 0, 1000);
+    text.Kernel("void multimem_all_reduce_kernel<c10::Half, 16>(c10::Half*)", 7, 100, 110, 200);
+    text.Kernel("void multimem_all_reduce_kernel<float, 4>(float*)", 7, 120, 320, 100);
+    text.Range(
+        1, "nccl:all_reduce", 150, 30, "\"Input Dims\": [[250]], \"Input type\": [\"float\"]");
+    text.Kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", 20, 160, 430, 100);
+    const ImportedWorkload job = ImportKineto({folder.Write("rank0.json", text.Text())});
+    EXPECT_EQ(job.graph->GetGroup(RankId(0), 0)->GetSize(), 4u);
+    const std::string report = job.health.ToString();
+    EXPECT_THAT(report, HasSubstr("1 communications name no process group: taken to be of all 4"));
+    EXPECT_THAT(report, HasSubstr("outside NCCL and RCCL are replayed as compute"));
+    EXPECT_THAT(report, HasSubstr("2 multimem_all_reduce_kernel\n"));
+    // Neither is said of what is recorded.
+    const ImportedWorkload known =
+        ImportKineto({folder.Write("rank0.json", SmallRank(0, 4).Text())});
+    EXPECT_THAT(known.health.ToString(), testing::Not(HasSubstr("name no process group")));
+}
+
+TEST(KinetoFiles, WhatIsKeptOfAThreadFindsTheSamePauses)
+{
+    // Consecutive times that are SHORTEST_PAUSE apart, of all and of those that are kept.
+    auto pauses = [](std::vector<int64_t> times) {
+        std::sort(times.begin(), times.end());
+        std::vector<std::pair<int64_t, int64_t>> found;
+        for (size_t i = 1; i < times.size(); ++i)
+        {
+            if (times[i] - times[i - 1] >= SHORTEST_PAUSE)
+            {
+                found.emplace_back(times[i - 1], times[i]);
+            }
+        }
+        return found;
+    };
+    std::vector<int64_t> times;
+    int64_t time = -3000000;
+    for (uint32_t i = 0; i < 20000; ++i)
+    {
+        const uint32_t hash = i * 2654435761u >> 8;
+        time += hash % 50 == 0 ? 49990 + hash / 50 % 20 : hash % 7000;
+        times.push_back(time);
+    }
+    std::vector<int64_t> kept = times;
+    ThinOutBoundaries(kept);
+    EXPECT_EQ(pauses(kept), pauses(times));
+    EXPECT_GT(pauses(times).size(), 50u);
+    EXPECT_LT(kept.size(), times.size() / 2);
+    std::vector<int64_t> again = kept;
+    ThinOutBoundaries(again);
+    EXPECT_EQ(again, kept);
 }
 
 } // namespace

@@ -147,6 +147,20 @@ TEST(CommunicationRecord, KernelsOfNcclAndRccl)
     EXPECT_TRUE(rccl.isCommunication);
     EXPECT_FALSE(rccl.kind);
     EXPECT_FALSE(ParseKernelName("void at::native::reduce_kernel<512, 1>(nccl)").isCommunication);
+    for (const char* name :
+         {"void (anonymous namespace)::multimem_all_reduce_kernel<c10::Half, 16>()",
+          "void vllm::cross_device_reduce_1stage<__half, 8>(vllm::RankData*)",
+          "nvshmemi_signal_op_kernel",
+          "void deep_ep::internode::dispatch<false, 5>()"})
+    {
+        EXPECT_TRUE(LooksLikeCommunication(name)) << name;
+    }
+    for (const char* name : {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(x)", // is known
+                             "void at::native::reduce_kernel<512, 1>(x)",
+                             "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n"})
+    {
+        EXPECT_FALSE(LooksLikeCommunication(name)) << name;
+    }
 }
 
 TEST(CommunicationRecord, ElementTypes)

@@ -25,6 +25,12 @@ std::vector<uint32_t> ResolveChakraDependencies(ChakraTrace& trace, uint64_t& pl
         {
             const uint64_t id = trace.dependencies[k];
             const auto known = indexOf.find(id);
+            const bool isParent = trace.isConverted && trace.isControl[k];
+            if (isParent && (known == indexOf.end() || id == node.id))
+            {
+                ++trace.missingParents;
+                continue;
+            }
             if (known != indexOf.end())
             {
                 resolved.push_back(known->second);
@@ -44,6 +50,7 @@ std::vector<uint32_t> ResolveChakraDependencies(ChakraTrace& trace, uint64_t& pl
         node.dependencyCount = static_cast<uint32_t>(resolved.size()) - node.firstDependency;
     }
     trace.dependencies = {};
+    trace.isControl = {};
     return resolved;
 }
 

@@ -405,9 +405,18 @@ ImportedJob Importer::Import(const std::vector<std::string>& paths)
                                  m_groupFile);
     }
     uint64_t issuers = 0;
+    uint64_t parents = 0;
     for (const auto& trace : m_job.traces)
     {
         issuers += trace.issuers;
+        parents += trace.missingParents;
+    }
+    if (parents > 0)
+    {
+        m_report.warnings.push_back(
+            std::to_string(parents) +
+            " control dependencies on operators of PyTorch that the "
+            "conversion to Chakra left out, or on themselves, are not used");
     }
     if (issuers > 0)
     {

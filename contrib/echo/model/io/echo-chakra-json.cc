@@ -24,7 +24,8 @@ struct NodeText
     uint64_t id{0};
     std::string name;
     int64_t type{0};
-    std::vector<uint64_t> dependencies;
+    std::vector<uint64_t> controlDependencies;
+    std::vector<uint64_t> dataDependencies;
     double microseconds{0};
     std::string inputValues;
     std::vector<Attribute> attributes;
@@ -231,7 +232,8 @@ void ChakraJsonReader::ReadField(std::string_view key, json::value& value, NodeT
     {
         const std::vector<uint64_t> ids =
             ListOf(value, {m_file, 0, std::string(key) + " of node " + std::to_string(node.id)});
-        node.dependencies.insert(node.dependencies.end(), ids.begin(), ids.end());
+        auto& known = key[0] == 'c' ? node.controlDependencies : node.dataDependencies;
+        known.insert(known.end(), ids.begin(), ids.end());
     }
     else if (key == "durationMicros" || key == "duration_micros")
     {
@@ -272,9 +274,13 @@ void ChakraJsonReader::AddNode(json::object fields)
         ReadField(key, value, node);
     }
     m_builder.BeginNode(node.id, node.name, node.type);
-    for (uint64_t id : node.dependencies)
+    for (uint64_t id : node.controlDependencies)
     {
-        m_builder.AddDependency(id);
+        m_builder.AddDependency(id, true);
+    }
+    for (uint64_t id : node.dataDependencies)
+    {
+        m_builder.AddDependency(id, false);
     }
     m_builder.SetDuration(node.microseconds);
     m_builder.SetInputValues(node.inputValues);

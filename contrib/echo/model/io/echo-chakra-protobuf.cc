@@ -166,11 +166,11 @@ void AddNode(const chakra::Node& node, ChakraTraceBuilder& builder)
     builder.BeginNode(node.id(), node.name(), node.type());
     for (uint64_t id : node.ctrl_deps())
     {
-        builder.AddDependency(id);
+        builder.AddDependency(id, true);
     }
     for (uint64_t id : node.data_deps())
     {
-        builder.AddDependency(id);
+        builder.AddDependency(id, false);
     }
     builder.SetDuration(static_cast<double>(node.duration_micros()));
     builder.SetInputValues(node.inputs().values());

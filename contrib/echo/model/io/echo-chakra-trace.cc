@@ -129,9 +129,10 @@ void ChakraTraceBuilder::BeginNode(uint64_t id, const std::string& name, int64_t
     m_node.firstDependency = static_cast<uint32_t>(m_trace.dependencies.size());
 }
 
-void ChakraTraceBuilder::AddDependency(uint64_t id)
+void ChakraTraceBuilder::AddDependency(uint64_t id, bool isControl)
 {
     m_trace.dependencies.push_back(id);
+    m_trace.isControl.push_back(isControl);
     ++m_node.dependencyCount;
 }
 
@@ -230,6 +231,10 @@ void ChakraTraceBuilder::AddAttribute(const Attribute& attribute)
     else if (name == "comm_tag")
     {
         m_node.tag = static_cast<int32_t>(attribute.integer.value_or(0) & 0x7fffffff);
+    }
+    else if (name == "rf_id" || name == "fw_parent")
+    {
+        m_trace.isConverted = true; // names of PyTorch's execution traces
     }
     else if (name == "stream")
     {

@@ -58,11 +58,14 @@ struct ChakraTrace
     std::string version;
     std::vector<ChakraNode> nodes;
     std::vector<uint64_t> dependencies; //!< ids, of all nodes
+    std::vector<bool> isControl;        //!< of each of them: by control, else by data
+    bool isConverted{false};            //!< of PyTorch's: not all nodes that it names are there
     std::vector<std::string> names;
     std::vector<std::string> groupNames;                 //!< of "pg_name"; "": the default group
     std::map<std::string, std::vector<uint32_t>> groups; //!< members that metadata nodes name
     std::map<std::string, uint64_t> ignored;             //!< what is not used, by reason
-    uint64_t issuers{0}; //!< CPU operators that issue a communication: CPU time
+    uint64_t missingParents{0}; //!< control dependencies on nodes that the conversion left out
+    uint64_t issuers{0};        //!< CPU operators that issue a communication: CPU time
 };
 
 /** Collects nodes of one file; protobuf and JSON readers share it, so both check alike. */
@@ -88,7 +91,7 @@ class ChakraTraceBuilder
      * @throws InputError if there is a node of that id already, or for an unknown type
      */
     void BeginNode(uint64_t id, const std::string& name, int64_t type);
-    void AddDependency(uint64_t id);
+    void AddDependency(uint64_t id, bool isControl);
     /** @throws InputError for times that cannot be */
     void SetDuration(double microseconds);
     /** The values of a node's inputs; of a metadata node they may define process groups. */

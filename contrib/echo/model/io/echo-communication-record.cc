@@ -287,7 +287,9 @@ bool LooksLikeCommunication(const std::string& kernel)
     {
         return false;
     }
-    const std::string name = Squeeze(kernel.substr(kernel.compare(0, 5, "void ") == 0 ? 5 : 0));
+    std::string name = kernel;
+    std::replace(name.begin(), name.end(), ' ', '_'); // Squeeze() stops there
+    name = Squeeze(name);
     const auto parts = {"allreduce",
                         "allgather",
                         "reducescatter",
