@@ -220,9 +220,9 @@ TEST(GeneratorReader, RefusesWithKeyFoundAndExpected)
               "inside data groups)");
     EXPECT_THAT(MessageOf(Replace(FULL, "first_stage_layers: 5", "first_stage_layers: 4")),
                 HasSubstr("g.yaml:3: model.layers: found 8 (1 without the first"));
-    EXPECT_THAT(MessageOf(Replace(FULL, "schedule: gpipe", "schedule: dualpipe")),
-                AllOf(HasSubstr("g.yaml:22: parallel.schedule: found 'dualpipe', expected one of "
-                                "gpipe, interleaved, "),
+    EXPECT_THAT(MessageOf(Replace(FULL, "schedule: gpipe", "schedule: wave")),
+                AllOf(HasSubstr("g.yaml:22: parallel.schedule: found 'wave', expected one of "
+                                "combined, dual-pipe, dual-pipe-v, gpipe, interleaved, "),
                       HasSubstr(", or 1f1b")));
     EXPECT_THAT(MessageOf(Replace(FULL, "matmul: fp8", "matmul: tf32")),
                 HasSubstr("g.yaml:35: precision.matmul: found tf32 with parameters bf16"));

@@ -206,7 +206,12 @@ StateSharding ReadSharding(const YamlNode& node)
 /** How the layers are divided over stages and their chunks. */
 void ReadStages(const YamlNode& node, TrainingPlan& plan)
 {
-    plan.chunks = GetCount(node, "vp", 1, 100000);
+    if (node.Has("schedule"))
+    {
+        plan.schedule = ReadSchedule(node.Get("schedule"));
+    }
+    const uint32_t own = plan.schedule ? plan.schedule->GetChunks() : 0;
+    plan.chunks = GetCount(node, "vp", own > 0 ? own : 1, 100000);
     plan.firstStageLayers = GetCount(node, "first_stage_layers", 0);
     plan.lastStageLayers = GetCount(node, "last_stage_layers", 0);
     plan.embeddingIsLayer = node.GetBool("embedding_is_layer", plan.embeddingIsLayer);
@@ -217,10 +222,6 @@ void ReadStages(const YamlNode& node, TrainingPlan& plan)
             plan.partLayers.push_back(static_cast<uint32_t>(layers.AsInteger(0, 100000)));
         }
     }
-    if (node.Has("schedule"))
-    {
-        plan.schedule = ReadSchedule(node.Get("schedule"));
-    }
     plan.overlapPipeline = node.GetBool("overlap_pipeline", plan.chunks > 1);
     plan.splitMessages = node.GetBool("split_messages", plan.splitMessages);
 }
@@ -230,6 +231,7 @@ void ReadExperts(const YamlNode& node, TrainingPlan& plan)
     plan.parallel.expert = GetCount(node, "ep", 1);
     plan.parallel.expertTensor = GetCount(node, "expert_tp", 0);
     plan.overlapExperts = node.GetBool("overlap_experts", plan.overlapExperts);
+    plan.delayWeights = node.GetBool("delay_weight_gradients", plan.delayWeights);
     plan.dispatchDomain = GetSize(node, "dispatch_domain", 0);
     if (node.Has("expert_load"))
     {
@@ -408,7 +410,7 @@ TrainingPlan ReadTrainingPlan(const YamlNode& node, uint32_t ranks)
     try
     {
         plan.Check();
-        const ParallelLayout fits(plan.parallel, ranks);
+        const ParallelLayout fits(plan.GetDegrees(), ranks);
     }
     catch (const InputError& error)
     {

@@ -150,7 +150,7 @@ ParameterCount GetPartParameters(const TrainingPlan& plan, uint32_t part)
 ParameterCount GetEmbeddingParameters(const TrainingPlan& plan, uint32_t stage)
 {
     ParameterCount count;
-    if (stage == 0)
+    if (plan.HoldsPart(stage, 0))
     {
         const uint64_t positions =
             plan.model.learnedPositions ? uint64_t(plan.model.sequence) * plan.model.hidden : 0;
@@ -163,7 +163,7 @@ ParameterCount GetEmbeddingParameters(const TrainingPlan& plan, uint32_t stage)
 ParameterCount GetHeadParameters(const TrainingPlan& plan, uint32_t stage)
 {
     ParameterCount count;
-    if (stage + 1 == plan.parallel.pipeline)
+    if (plan.HoldsPart(stage, plan.GetParts() - 1))
     {
         count.sequence = plan.model.GetNormParameters();
         const bool hasOwn = !plan.model.tiedEmbeddings || plan.SharesEmbedding();
@@ -175,9 +175,9 @@ ParameterCount GetHeadParameters(const TrainingPlan& plan, uint32_t stage)
 ParameterCount GetStageParameters(const TrainingPlan& plan, uint32_t stage)
 {
     ParameterCount count = GetEmbeddingParameters(plan, stage);
-    for (uint32_t chunk = 0; chunk < plan.chunks; ++chunk)
+    for (uint32_t part : plan.GetStageParts(stage))
     {
-        count += GetPartParameters(plan, chunk * plan.parallel.pipeline + stage);
+        count += GetPartParameters(plan, part);
     }
     count += GetHeadParameters(plan, stage);
     return count;
@@ -188,6 +188,7 @@ double GetModelParameters(const TrainingPlan& plan)
     TrainingPlan whole = plan; // on one rank nothing is split and nothing is held twice
     whole.parallel = ParallelDegrees();
     whole.chunks = 1;
+    whole.schedule = nullptr;
     whole.partLayers.clear();
     whole.embeddingIsLayer = false;
     whole.firstStageLayers = 0;
@@ -206,9 +207,8 @@ double GetActivationBytes(const TrainingPlan& plan, uint32_t stage)
     const bool isFull = plan.recompute == RecomputeMode::FULL;
     double ofLayers = 0; // one micro-batch, all chunks
     double largest = 0;  // one layer in full
-    for (uint32_t chunk = 0; chunk < plan.chunks; ++chunk)
+    for (uint32_t part : plan.GetStageParts(stage))
     {
-        const uint32_t part = chunk * plan.parallel.pipeline + stage;
         const uint32_t first = plan.GetFirstLayerOfPart(part);
         for (uint32_t i = 0; i < plan.GetPartLayers(part); ++i)
         {
@@ -226,7 +226,7 @@ double GetActivationBytes(const TrainingPlan& plan, uint32_t stage)
     const uint32_t inFlight =
         GetPassesInFlight(*plan.GetSchedule(), stage, plan.GetPipelineShape());
     double activations = inFlight * ofLayers / plan.chunks + largest;
-    if (stage + 1 == plan.parallel.pipeline)
+    if (plan.HoldsPart(stage, plan.GetParts() - 1))
     {
         // Logits in the parameters' type and in FP32, of the one micro-batch in the loss.
         activations += double(plan.GetTokens()) *
@@ -248,7 +248,7 @@ MemoryEstimate EstimateMemory(const TrainingPlan& plan, uint32_t stage)
 {
     const ParameterCount count = GetStageParameters(plan, stage);
     const uint64_t state = plan.parameters == DataType::FP32 ? 8 : 12;
-    const ParallelLayout layout(plan.parallel,
+    const ParallelLayout layout(plan.GetDegrees(),
                                 plan.parallel.tensor * plan.parallel.context * plan.parallel.data *
                                     plan.parallel.pipeline);
     const uint64_t own = Share(count.dense, layout.GetGroupSize(LayoutGroup::DATA)) +

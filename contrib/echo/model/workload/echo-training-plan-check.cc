@@ -331,6 +331,39 @@ void CheckRecomputation(const TrainingPlan& plan)
     }
 }
 
+/** What cannot be where passes run in pairs, and what would be ignored where they do not. */
+void CheckPairs(const TrainingPlan& plan)
+{
+    const auto passes = plan.GetSchedule()->GetPasses(0, plan.GetPipelineShape());
+    const bool hasPairs = std::any_of(
+        passes.begin(), passes.end(), [](const PipelinePass& pass) { return pass.isPaired; });
+    if (!hasPairs && plan.delayWeights)
+    {
+        Refuse("parallel.delay_weight_gradients",
+               "true without passes that run in pairs",
+               "it with schedule combined, dual-pipe or dual-pipe-v only");
+    }
+    if (!hasPairs)
+    {
+        return;
+    }
+    const char* const found = "with passes that run in pairs";
+    if (plan.recompute == RecomputeMode::FULL)
+    {
+        Refuse("recompute", std::string("full ") + found, "none or selective");
+    }
+    if (plan.sharding == StateSharding::PARAMETERS)
+    {
+        Refuse("parallel.zero", std::string("3 ") + found, "0, 1 or 2");
+    }
+    if (plan.overlapExperts)
+    {
+        Refuse("parallel.overlap_experts",
+               std::string("true ") + found,
+               "false: tokens travel beside the other pass");
+    }
+}
+
 /** A schedule that another one beats at the same settings, and a host that cannot wait. */
 void CheckSchedule(const TrainingPlan& plan)
 {
@@ -342,6 +375,7 @@ void CheckSchedule(const TrainingPlan& plan)
                "1f1b, or vp 2 or more: one chunk a stage leaves nothing to interleave");
     }
     CheckPipeline(*plan.GetSchedule(), plan.GetPipelineShape(), !plan.overlapPipeline);
+    CheckPairs(plan);
     if (plan.host.waitsForPeers && plan.host.kernel.IsZero())
     {
         Refuse("host.waits_for_peers",

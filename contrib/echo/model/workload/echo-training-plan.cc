@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-training-plan.h"
 
+#include <algorithm>
+
 namespace ns3
 {
 namespace echo
@@ -55,11 +57,28 @@ uint32_t TrainingPlan::GetFirstLayerOfPart(uint32_t part) const
 uint32_t TrainingPlan::GetStageLayers(uint32_t stage) const
 {
     uint32_t layers = 0;
-    for (uint32_t chunk = 0; chunk < chunks; ++chunk)
+    for (uint32_t part : GetStageParts(stage))
     {
-        layers += GetPartLayers(chunk * parallel.pipeline + stage);
+        layers += GetPartLayers(part);
     }
     return layers;
+}
+
+std::vector<uint32_t> TrainingPlan::GetStageParts(uint32_t stage) const
+{
+    std::vector<uint32_t> parts;
+    for (uint32_t chunk = 0; chunk < chunks; ++chunk)
+    {
+        parts.push_back(GetPipelineShape().GetPart(stage, chunk));
+    }
+    std::sort(parts.begin(), parts.end());
+    return parts;
+}
+
+bool TrainingPlan::HoldsPart(uint32_t stage, uint32_t part) const
+{
+    const std::vector<uint32_t> parts = GetStageParts(stage);
+    return std::find(parts.begin(), parts.end(), part) != parts.end();
 }
 
 uint64_t TrainingPlan::GetPaddedVocabulary() const

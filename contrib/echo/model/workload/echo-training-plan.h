@@ -82,6 +82,8 @@ struct TrainingPlan
     bool overlapReduction{true};    //!< input gradients over tensor ranks beside weight gradients
     bool overlapTensor{false};      //!< tensor-parallel communication beside its matrix product
     bool overlapExperts{false};     //!< tokens travel beside the experts that all visit
+    bool delayWeights{false};       //!< where passes run in pairs: weight gradients of experts are
+                                    //!< made while their tokens travel
     uint64_t bucketElements{0};     //!< 0: max(40e6, 1e6 * data degree), as Megatron-Core
     bool clipGradients{true};       //!< a global gradient norm before the optimizer
     ContextExchange contextExchange{ContextExchange::RING};
@@ -105,16 +107,39 @@ struct TrainingPlan
      */
     void Check() const;
 
-    /** @return parts into which the pipeline cuts the model: stages times chunks */
+    /** @return parts into which the pipeline cuts the model */
     uint32_t GetParts() const
     {
-        return parallel.pipeline * chunks;
+        return GetPipelineShape().GetParts();
     }
 
     PipelineShape GetPipelineShape() const
     {
-        return {parallel.pipeline, chunks, microBatches};
+        return {parallel.pipeline,
+                chunks,
+                microBatches,
+                schedule ? schedule->GetPlacement() : PartPlacement::LOOP};
     }
+
+    /** @return whether every part of the model is on two stages (DualPipe) */
+    bool HoldsTwice() const
+    {
+        return GetPipelineShape().placement == PartPlacement::BOTH;
+    }
+
+    /** @return the degrees, with what the schedule says of stages that hold the same */
+    ParallelDegrees GetDegrees() const
+    {
+        ParallelDegrees degrees = parallel;
+        degrees.isMirrored = HoldsTwice();
+        return degrees;
+    }
+
+    /** @return the parts of the model on @p stage, in the model's order */
+    std::vector<uint32_t> GetStageParts(uint32_t stage) const;
+
+    /** @return whether a rank of @p stage holds part @p part of the model */
+    bool HoldsPart(uint32_t stage, uint32_t part) const;
 
     /** @return elements of a bucket where none are set, as Megatron-Core takes them */
     uint64_t GetDefaultBucketElements() const
@@ -159,7 +184,7 @@ struct TrainingPlan
     /** @return whether the last stage holds a copy of the first stage's word embedding */
     bool SharesEmbedding() const
     {
-        return model.tiedEmbeddings && parallel.pipeline > 1;
+        return model.tiedEmbeddings && parallel.pipeline > 1 && !HoldsPart(0, GetParts() - 1);
     }
 
     /**
