@@ -34,18 +34,10 @@ uint32_t GetSize(const YamlNode& node, const std::string& key, uint32_t fallback
     return static_cast<uint32_t>(node.GetInteger(key, fallback, 0, MAX_SIZE));
 }
 
-/** @return the choice whose word stands at @p key */
+/** @return the choice whose word @p value is */
 template <typename Choice>
-Choice GetChoice(const YamlNode& node,
-                 const std::string& key,
-                 Choice fallback,
-                 const std::vector<std::pair<const char*, Choice>>& choices)
+Choice ReadWord(const YamlNode& value, const std::vector<std::pair<const char*, Choice>>& choices)
 {
-    if (!node.Has(key))
-    {
-        return fallback;
-    }
-    const YamlNode value = node.Get(key);
     std::string expected;
     for (const auto& [word, choice] : choices)
     {
@@ -56,6 +48,16 @@ Choice GetChoice(const YamlNode& node,
         expected += (expected.empty() ? "" : ", ") + std::string(word);
     }
     value.Fail("'" + value.AsString() + "'", "one of " + expected);
+}
+
+/** @return the choice whose word stands at @p key */
+template <typename Choice>
+Choice GetChoice(const YamlNode& node,
+                 const std::string& key,
+                 Choice fallback,
+                 const std::vector<std::pair<const char*, Choice>>& choices)
+{
+    return node.Has(key) ? ReadWord(node.Get(key), choices) : fallback;
 }
 
 /** @return the place of a key path below @p node, or of the deepest part of it that is there */
@@ -118,6 +120,7 @@ TransformerShape ReadModel(const YamlNode& node)
     model.sharedFfn = GetSize(node, "shared_ffn_hidden", model.sharedFfn);
     model.denseLayers = GetSize(node, "dense_layers", model.denseLayers);
     model.denseFfn = GetSize(node, "dense_ffn_hidden", model.denseFfn);
+    model.mtpLayers = GetSize(node, "mtp_layers", model.mtpLayers);
     if (node.Has("dense_ffn_hidden") && model.denseFfn > 0 && model.denseLayers == 0)
     {
         node.Get("dense_ffn_hidden").Fail("it with dense_layers 0", "dense_layers too");
@@ -350,6 +353,34 @@ void ReadPrecision(const YamlNode& node, TrainingPlan& plan)
     node.RefuseUnknownKeys();
 }
 
+/** none, selective, full, or a list of what is recomputed of each layer. */
+void ReadRecomputation(const YamlNode& node, TrainingPlan& plan)
+{
+    plan.recomputeLayers = GetSize(node, "recompute_layers", 0);
+    if (!node.Has("recompute") || !node.Get("recompute").IsSequence())
+    {
+        plan.recompute = GetChoice<RecomputeMode>(node,
+                                                  "recompute",
+                                                  plan.recompute,
+                                                  {{"none", RecomputeMode::NONE},
+                                                   {"selective", RecomputeMode::SELECTIVE},
+                                                   {"full", RecomputeMode::FULL}});
+        return;
+    }
+    const std::vector<std::pair<const char*, RecomputeModule>> words = {
+        {"core_attn", RecomputeModule::ATTENTION_CORE},
+        {"mla_up_proj", RecomputeModule::LATENT_EXPANSION},
+        {"moe_act", RecomputeModule::EXPERT_ACTIVATION},
+        {"layernorm", RecomputeModule::NORMS},
+        {"mlp", RecomputeModule::FEED_FORWARD}};
+    for (const YamlNode& entry : node.Get("recompute").GetEntries())
+    {
+        plan.recomputeModules.push_back(ReadWord(entry, words));
+    }
+    plan.recompute =
+        plan.recomputeModules.empty() ? RecomputeMode::NONE : RecomputeMode::SELECTIVE;
+}
+
 TrainingPlan ReadBlock(const YamlNode& node, uint32_t ranks)
 {
     TrainingPlan plan;
@@ -367,12 +398,7 @@ TrainingPlan ReadBlock(const YamlNode& node, uint32_t ranks)
     {
         ReadPrecision(node.Get("precision"), plan);
     }
-    plan.recompute = GetChoice<RecomputeMode>(node,
-                                              "recompute",
-                                              plan.recompute,
-                                              {{"none", RecomputeMode::NONE},
-                                               {"selective", RecomputeMode::SELECTIVE},
-                                               {"full", RecomputeMode::FULL}});
+    ReadRecomputation(node, plan);
     plan.attention = GetChoice<AttentionKernel>(
         node,
         "attention",
@@ -381,7 +407,7 @@ TrainingPlan ReadBlock(const YamlNode& node, uint32_t ranks)
          {"flash", AttentionKernel::FLASH},
          {"flash1", AttentionKernel::FLASH1},
          {"cudnn", AttentionKernel::CUDNN}});
-    plan.recomputeLayers = GetSize(node, "recompute_layers", 0);
+    plan.fusedExperts = node.GetBool("fused_experts", plan.fusedExperts);
     if (node.Has("host"))
     {
         const YamlNode host = node.Get("host");

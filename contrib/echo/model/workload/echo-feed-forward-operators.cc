@@ -64,6 +64,8 @@ void LayerOperators::BackwardExperts()
     }
     else
     {
+        Recompute(RecomputeModule::FEED_FORWARD,
+                  [this] { MlpForward(m_model.GetDenseFfn(), "feed-forward"); });
         MlpBackward(m_model.GetDenseFfn(), "feed-forward");
     }
 }
@@ -74,6 +76,7 @@ void LayerOperators::BackwardFromDispatch()
     {
         RouteBackward();
     }
+    Recompute(RecomputeModule::NORMS, [this] { NormForward("feed-forward norm"); });
     NormBackward("feed-forward norm");
     m_emitter.Memory(
         "feed-forward residual sum", KernelKind::ELEMENTWISE, m_ownTokens * m_hidden * 3 * m_bytes);
@@ -219,14 +222,37 @@ void LayerOperators::ExpertsForward()
         MlpForward(m_model.sharedFfn, "shared experts");
     }
     m_emitter.WaitFor(m_travels[0]);
+    SortRows("experts sort");
     ExpertTensor("experts all-gather", CollectiveKind::ALL_GATHER);
     m_emitter.Cast("experts 1", m_expertRows * m_hidden);
     Experts("experts 1", double(m_model.GetInputSize(1)) * m_expertFfn, false);
-    ActivationForward(m_expertRows, m_expertFfn);
-    m_emitter.Cast("experts 2", m_expertRows * m_expertFfn);
+    ExpertActivationForward();
     Experts("experts 2", m_expertFfn, false);
     ExpertTensor("experts reduce-scatter", CollectiveKind::REDUCE_SCATTER);
+    SortRows("experts sort");
     m_travels[0] = ExpertAllToAll("combine all-to-all", false);
+}
+
+void LayerOperators::ExpertActivationForward()
+{
+    if (!m_plan.fusedExperts)
+    {
+        ActivationForward(m_expertRows, m_expertFfn);
+        m_emitter.Cast("experts 2", m_expertRows * m_expertFfn);
+    }
+}
+
+/**
+ * Tokens come from an all-to-all in the order of their senders, and are put in that of the experts
+ * here; kernels that send tokens once write them in order.
+ */
+void LayerOperators::SortRows(const std::string& name)
+{
+    const uint32_t ranks = m_plan.parallel.expert;
+    if (ranks > 1 && m_model.experts > ranks && m_plan.dispatchDomain == 0)
+    {
+        m_emitter.Memory(name, KernelKind::ELEMENTWISE, m_expertRows * m_hidden * 2 * m_bytes);
+    }
 }
 
 void LayerOperators::ExpertsBackward()
@@ -237,15 +263,21 @@ void LayerOperators::ExpertsBackward()
         MlpBackward(m_model.sharedFfn, "shared experts");
     }
     m_emitter.WaitFor(m_travels[1]);
+    SortRows("experts sort");
     ExpertTensor("experts all-gather", CollectiveKind::ALL_GATHER);
     m_emitter.Cast("experts 2 gradient", m_expertRows * m_hidden);
     Experts("experts 2 input gradient", m_expertFfn, false);
+    Recompute(RecomputeModule::EXPERT_ACTIVATION, [this] { ExpertActivationForward(); });
     Experts("experts 2 weight gradient", m_expertFfn, true);
-    ActivationBackward(m_expertRows, m_expertFfn);
-    m_emitter.Cast("experts 1 gradient", m_expertRows * inputs);
+    if (!m_plan.fusedExperts)
+    {
+        ActivationBackward(m_expertRows, m_expertFfn);
+        m_emitter.Cast("experts 1 gradient", m_expertRows * inputs);
+    }
     Experts("experts 1 input gradient", inputs, false);
     Experts("experts 1 weight gradient", inputs, true);
     ExpertTensor("experts reduce-scatter", CollectiveKind::REDUCE_SCATTER);
+    SortRows("experts sort");
     m_travels[1] = ExpertAllToAll("dispatch all-to-all", false);
 }
 

@@ -54,11 +54,11 @@ void GradientOperators::GatherParameters()
     for (uint32_t part : m_plan.GetStageParts(m_stage)) // stages that hold the same agree
     {
         const uint32_t first = m_plan.GetFirstLayerOfPart(part);
-        for (uint32_t i = 0; i < m_plan.GetPartLayers(part); ++i)
+        for (uint32_t i = 0; i < m_plan.GetPartSize(part); ++i)
         {
             open += GetLayerParameters(m_plan, first + i);
             ++waiting;
-            if (open.GetTotal() < m_bucketElements && i + 1 < m_plan.GetPartLayers(part))
+            if (open.GetTotal() < m_bucketElements && i + 1 < m_plan.GetPartSize(part))
             {
                 continue;
             }

@@ -97,6 +97,37 @@ void LayerOperators::ForwardBackward(uint32_t forward, uint32_t backward)
     m_emitter.EndUnit();
 }
 
+/** Makes a part of the forward pass again, if the plan says so. */
+void LayerOperators::Recompute(RecomputeModule module, const std::function<void()>& make)
+{
+    if (m_plan.Recomputes(module))
+    {
+        const std::string prefix = m_emitter.GetPrefix();
+        m_emitter.SetPrefix(prefix + "recompute ");
+        make();
+        m_emitter.SetPrefix(prefix);
+    }
+}
+
+// A further layer sees the hidden state and the embedding of the token ahead, each normalised, and
+// put together by one matrix (arXiv 2412.19437, equation 21).
+
+void LayerOperators::JoinForward()
+{
+    NormForward("hidden norm");
+    NormForward("token norm");
+    m_emitter.Memory("join", KernelKind::ELEMENTWISE, m_ownTokens * m_hidden * 4 * m_bytes);
+    ColumnForward("join", 2 * m_hidden / m_plan.parallel.tensor);
+}
+
+void LayerOperators::JoinBackward()
+{
+    ColumnBackward("join", 2 * m_hidden / m_plan.parallel.tensor);
+    m_emitter.Memory("join", KernelKind::ELEMENTWISE, m_ownTokens * m_hidden * 4 * m_bytes);
+    NormBackward("token norm");
+    NormBackward("hidden norm");
+}
+
 void LayerOperators::Emit(const StepEmitter::Product& product)
 {
     if (product.batch > 1)

@@ -4,6 +4,7 @@
 
 #include "echo-step-emitter.h"
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,6 +72,10 @@ class LayerOperators
     /** Gathers a [tokens x hidden] tensor over tensor ranks, with sequence parallelism only. */
     void GatherHidden(const std::string& name);
 
+    /** Hidden states and embeddings of the next tokens become inputs of a further layer. */
+    void JoinForward();
+    void JoinBackward();
+
     /** @return bytes of a [tokens x hidden] tensor */
     uint64_t GetHiddenBytes() const
     {
@@ -87,8 +92,10 @@ class LayerOperators
     void AttentionForward();
     void AttentionBackward();
     void QkvForward();
+    void RotaryForward();
     void QkvBackward();
     void LatentForward();
+    void LatentExpansionForward();
     void LatentBackward();
     void AttentionCoreForward();
     void AttentionCoreBackward();
@@ -110,10 +117,13 @@ class LayerOperators
     void BackwardExperts();
     void BackwardFromDispatch();
     void Begin(uint32_t layer, const char* way);
+    void Recompute(RecomputeModule module, const std::function<void()>& make);
     void RouteForward();
     void RouteBackward();
     void ExpertsForward();
     void ExpertsBackward();
+    void ExpertActivationForward();
+    void SortRows(const std::string& name);
     /** A matrix of every expert of this rank; @p columns: this rank's share of its columns. */
     void Experts(const std::string& name, double columns, bool isWeightGradient);
     void Product(const std::string& name, double rows, double columns, double inner);

@@ -35,9 +35,12 @@ double LayerActivationBytes(const TrainingPlan& plan, uint32_t layer, bool isRec
         return tokens * hidden * bytes / split;
     }
     // Inputs of both norms and of the first matrices behind them, and masks of two dropouts.
-    double kept = tokens * hidden * (4 * bytes + 2 * mask) / split;
+    const double norms = plan.Recomputes(RecomputeModule::NORMS) ? 2 : 4;
+    double kept = tokens * hidden * (norms * bytes + 2 * mask) / split;
     // Queries, keys, values, and the input of the output projection.
-    kept += tokens * double(model.GetQkvSize() + model.GetAttentionSize()) * bytes / tensor;
+    const double qkv =
+        plan.Recomputes(RecomputeModule::LATENT_EXPANSION) ? 0 : double(model.GetQkvSize());
+    kept += tokens * (qkv + double(model.GetAttentionSize())) * bytes / tensor;
     kept += tokens * (model.latentQueries + model.latentKeys) * bytes / split;
     // Inputs of the activation and of the second feed-forward matrix, for each expert of a token.
     const auto ffn = [&](uint32_t inner) {
@@ -45,15 +48,19 @@ double LayerActivationBytes(const TrainingPlan& plan, uint32_t layer, bool isRec
     };
     if (model.HasExperts(layer))
     {
-        kept += model.topK * ffn(model.ffnHidden) + ffn(model.sharedFfn);
+        const double output = plan.Recomputes(RecomputeModule::EXPERT_ACTIVATION)
+                                  ? tokens * double(model.ffnHidden) * bytes / tensor
+                                  : 0;
+        kept += model.topK * (ffn(model.ffnHidden) - output) + ffn(model.sharedFfn);
         kept += model.topK * tokens * hidden * bytes / split *
                 (plan.parallel.GetExpertTensor() > 1 ? tensor : 1); // the experts' input, permuted
     }
-    else
+    else if (!plan.Recomputes(RecomputeModule::FEED_FORWARD))
     {
         kept += ffn(model.GetDenseFfn());
     }
-    if (plan.attention == AttentionKernel::UNFUSED && plan.recompute == RecomputeMode::NONE)
+    if (plan.attention == AttentionKernel::UNFUSED &&
+        !plan.Recomputes(RecomputeModule::ATTENTION_CORE))
     {
         // Output of the softmax and of its dropout, and the dropout's mask.
         const double dropout = model.dropout ? bytes + 1 : 0;
@@ -133,6 +140,12 @@ ParameterCount GetLayerParameters(const TrainingPlan& plan, uint32_t layer)
         count.dense += GetFfnMatrices(model, model.GetDenseFfn(), tensor) + rowBias;
         count.sequence += rowBias;
     }
+    if (layer >= model.layers) // predicts a further token: two norms and a matrix come before it
+    {
+        const uint64_t before = 2 * model.GetNormParameters();
+        count.dense += 2 * uint64_t(model.hidden) * model.hidden / tensor + before;
+        count.sequence += before;
+    }
     return count;
 }
 
@@ -140,7 +153,7 @@ ParameterCount GetPartParameters(const TrainingPlan& plan, uint32_t part)
 {
     ParameterCount count;
     const uint32_t first = plan.GetFirstLayerOfPart(part);
-    for (uint32_t i = 0; i < plan.GetPartLayers(part); ++i)
+    for (uint32_t i = 0; i < plan.GetPartSize(part); ++i)
     {
         count += GetLayerParameters(plan, first + i);
     }
@@ -167,7 +180,10 @@ ParameterCount GetHeadParameters(const TrainingPlan& plan, uint32_t stage)
     {
         count.sequence = plan.model.GetNormParameters();
         const bool hasOwn = !plan.model.tiedEmbeddings || plan.SharesEmbedding();
-        count.dense = count.sequence + (hasOwn ? WordEmbedding(plan) : 0);
+        // Further tokens are looked up here: a copy of the embedding, if it is not the output's.
+        const bool hasCopy = !plan.model.tiedEmbeddings && plan.SharesEmbedding();
+        count.dense = count.sequence + (hasOwn ? WordEmbedding(plan) : 0) +
+                      (hasCopy ? WordEmbedding(plan) : 0);
     }
     return count;
 }
@@ -210,7 +226,7 @@ double GetActivationBytes(const TrainingPlan& plan, uint32_t stage)
     for (uint32_t part : plan.GetStageParts(stage))
     {
         const uint32_t first = plan.GetFirstLayerOfPart(part);
-        for (uint32_t i = 0; i < plan.GetPartLayers(part); ++i)
+        for (uint32_t i = 0; i < plan.GetPartSize(part); ++i)
         {
             const bool isRecomputed =
                 isFull && (plan.recomputeLayers == 0 || i < plan.recomputeLayers);

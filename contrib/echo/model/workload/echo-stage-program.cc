@@ -141,7 +141,7 @@ void StageProgram::BeginForward(const PipelinePass& pass)
     m_position = 0; // of the part's first layer on this stage
     for (uint32_t part : m_plan.GetStageParts(m_stage))
     {
-        m_position += part < GetPart(pass) ? m_plan.GetPartLayers(part) : 0;
+        m_position += part < GetPart(pass) ? m_plan.GetPartSize(part) : 0;
     }
     if (GetPart(pass) == 0)
     {
@@ -161,6 +161,10 @@ void StageProgram::BeforeForward(const PipelinePass& pass, uint32_t index)
         m_gradients.WaitForParameters(m_position + index);
     }
     m_sharded.BeforeForward(GetLayer(pass, index));
+    if (GetLayer(pass, index) >= m_plan.model.layers)
+    {
+        m_ends.JoinForward();
+    }
 }
 
 void StageProgram::ForwardLayer(const PipelinePass& pass, uint32_t index)
@@ -222,6 +226,10 @@ void StageProgram::BackwardLayer(const PipelinePass& pass, uint32_t index, bool 
 void StageProgram::AfterBackward(const PipelinePass& pass, uint32_t index, bool makesGradients)
 {
     m_sharded.AfterBackward(GetLayer(pass, index));
+    if (GetLayer(pass, index) >= m_plan.model.layers)
+    {
+        m_ends.JoinBackward();
+    }
     Ready(GetLayerParameters(m_plan, GetLayer(pass, index)), makesGradients);
 }
 

@@ -75,7 +75,7 @@ class StageProgram
 
     uint32_t GetLayers(const PipelinePass& pass) const
     {
-        return m_plan.GetPartLayers(GetPart(pass));
+        return m_plan.GetPartSize(GetPart(pass));
     }
 
     uint32_t GetLayer(const PipelinePass& pass, uint32_t index) const

@@ -203,6 +203,10 @@ void RefuseWithoutExperts(const TrainingPlan& plan)
                std::to_string(plan.dispatchDomain) + " for a model without experts",
                expected);
     }
+    if (plan.fusedExperts)
+    {
+        Refuse("fused_experts", "true for a model without experts", expected);
+    }
     if (plan.overlapExperts)
     {
         Refuse("parallel.overlap_experts", "true for a model without experts", expected);
@@ -274,6 +278,12 @@ void CheckExperts(const TrainingPlan& plan)
 
 void CheckSharding(const TrainingPlan& plan)
 {
+    if (plan.sharding == StateSharding::PARAMETERS && plan.model.mtpLayers > 0)
+    {
+        Refuse("model.mtp_layers",
+               std::to_string(plan.model.mtpLayers) + " with zero 3",
+               "0 where parameters are split over data ranks");
+    }
     if (plan.sharding == StateSharding::PARAMETERS && plan.parallel.pipeline > 1)
     {
         Refuse("parallel.zero",
@@ -317,6 +327,19 @@ void CheckRecomputation(const TrainingPlan& plan)
         Refuse("recompute_layers",
                std::to_string(plan.recomputeLayers) + " without recompute: full",
                "it with full recomputation only");
+    }
+    if (plan.Recomputes(RecomputeModule::LATENT_EXPANSION) && !plan.model.IsLatent())
+    {
+        Refuse("recompute", "mla_up_proj without latent attention", "model.latent_attention too");
+    }
+    if (plan.Recomputes(RecomputeModule::EXPERT_ACTIVATION) && plan.model.experts == 0)
+    {
+        Refuse("recompute", "moe_act without experts", "model.experts too");
+    }
+    const bool hasDense = plan.model.experts == 0 || plan.model.denseLayers > 0;
+    if (plan.Recomputes(RecomputeModule::FEED_FORWARD) && !hasDense)
+    {
+        Refuse("recompute", "mlp where every layer has experts", "model.dense_layers too");
     }
     uint32_t most = 0; // layers of a part
     for (uint32_t part = 0; part < plan.GetParts(); ++part)
