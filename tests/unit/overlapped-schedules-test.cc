@@ -155,7 +155,8 @@ TEST(DualPipe, RefusesWhatItHasNoOrderFor)
     plan.microBatches = 8;
     plan.overlapPipeline = true;
     const auto refusal = [&] { return MessageOf([&] { plan.Check(); }); };
-    EXPECT_THAT(refusal(), HasSubstr("found vp 1, expected vp 2 with this schedule"));
+    EXPECT_THAT(refusal(),
+                HasSubstr("found a schedule of 2 chunks a stage for 1, expected 2 chunks"));
     plan.chunks = 2;
     plan.microBatches = 6;
     EXPECT_THAT(refusal(), HasSubstr("at least twice as many micro-batches as stages"));

@@ -140,7 +140,7 @@ TEST(Schedule, ListsAreChecked)
     EXPECT_THAT(MessageOf([] {
                     CheckPipeline(*Make("Gpipe"), {2, 2, 2}, true);
                 }),
-                HasSubstr("a schedule of one chunk a stage with vp 2"));
+                HasSubstr("a schedule of one chunk a stage for 2, expected one for several"));
 }
 
 } // namespace

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-generator-reader.h"
 
+#include "echo-model-reader.h"
+#include "echo-yaml-values.h"
+
 #include "ns3/echo-policy.h"
 #include "ns3/echo-transformer-generator.h"
 #include "ns3/object-factory.h"
@@ -17,49 +20,6 @@ namespace echo
 namespace
 {
 
-const int64_t MAX_COUNT = std::numeric_limits<int32_t>::max();
-const int64_t MAX_SIZE = 1 << 20; //!< of a matrix; keeps products within 64 bits
-
-uint32_t GetCount(const YamlNode& node,
-                  const std::string& key,
-                  uint32_t fallback,
-                  int64_t maximum = MAX_COUNT)
-{
-    return static_cast<uint32_t>(node.GetInteger(key, fallback, 1, maximum));
-}
-
-/** @return a size that may be 0, which stands for "none" */
-uint32_t GetSize(const YamlNode& node, const std::string& key, uint32_t fallback)
-{
-    return static_cast<uint32_t>(node.GetInteger(key, fallback, 0, MAX_SIZE));
-}
-
-/** @return the choice whose word @p value is */
-template <typename Choice>
-Choice ReadWord(const YamlNode& value, const std::vector<std::pair<const char*, Choice>>& choices)
-{
-    std::string expected;
-    for (const auto& [word, choice] : choices)
-    {
-        if (value.AsString() == word)
-        {
-            return choice;
-        }
-        expected += (expected.empty() ? "" : ", ") + std::string(word);
-    }
-    value.Fail("'" + value.AsString() + "'", "one of " + expected);
-}
-
-/** @return the choice whose word stands at @p key */
-template <typename Choice>
-Choice GetChoice(const YamlNode& node,
-                 const std::string& key,
-                 Choice fallback,
-                 const std::vector<std::pair<const char*, Choice>>& choices)
-{
-    return node.Has(key) ? ReadWord(node.Get(key), choices) : fallback;
-}
-
 /** @return the place of a key path below @p node, or of the deepest part of it that is there */
 SourceLocation Locate(const YamlNode& node, const std::string& path)
 {
@@ -73,83 +33,6 @@ SourceLocation Locate(const YamlNode& node, const std::string& path)
     }
     return dot == std::string::npos ? node.Get(key).GetLocation()
                                     : Locate(node.Get(key), path.substr(dot + 1));
-}
-
-TransformerShape ReadModel(const YamlNode& node)
-{
-    TransformerShape model;
-    if (node.Has("preset"))
-    {
-        const YamlNode preset = node.Get("preset");
-        if (node.Has("kind"))
-        {
-            node.Get("kind").Fail("kind beside preset '" + preset.AsString() + "'", "one of them");
-        }
-        model = preset.Parse<TransformerShape>(GetModelPreset);
-    }
-    else if (node.Has("kind"))
-    {
-        model = node.Get("kind").Parse<TransformerShape>(GetModelKind);
-    }
-    else
-    {
-        node.Fail("neither 'preset' nor 'kind'", "one of them");
-    }
-    const bool isPreset = node.Has("preset");
-    // A preset's sizes can be overridden; a kind has none of its own.
-    const auto size = [&](const char* key, uint32_t fallback, int64_t maximum) {
-        return isPreset || node.Has(key)
-                   ? GetCount(node, key, fallback, maximum)
-                   : static_cast<uint32_t>(node.Get(key).AsInteger(1, maximum));
-    };
-    const uint32_t presetHidden = model.hidden;
-    const uint32_t presetHeads = model.heads;
-    model.layers = size("layers", model.layers, 100000);
-    model.hidden = size("hidden", model.hidden, MAX_SIZE);
-    model.heads = size("heads", model.heads, MAX_SIZE);
-    model.sequence = size("sequence", model.sequence, MAX_SIZE * 16);
-    model.vocabulary = size("vocabulary", model.vocabulary, MAX_SIZE * 16);
-    // What the preset derived from its own sizes is derived again from changed ones.
-    const bool keepsSizes = model.hidden == presetHidden && model.heads == presetHeads;
-    model.kvHeads = GetCount(node, "kv_heads", keepsSizes ? model.kvHeads : 0, MAX_SIZE);
-    model.headSize = GetCount(node, "head_size", keepsSizes ? model.headSize : 0, MAX_SIZE);
-    model.ffnHidden = GetCount(node, "ffn_hidden", keepsSizes ? model.ffnHidden : 0, MAX_SIZE);
-    model.window = GetSize(node, "window", model.window);
-    model.experts = GetSize(node, "experts", model.experts);
-    model.topK = GetSize(node, "top_k", model.topK);
-    model.sharedFfn = GetSize(node, "shared_ffn_hidden", model.sharedFfn);
-    model.denseLayers = GetSize(node, "dense_layers", model.denseLayers);
-    model.denseFfn = GetSize(node, "dense_ffn_hidden", model.denseFfn);
-    model.mtpLayers = GetSize(node, "mtp_layers", model.mtpLayers);
-    if (node.Has("dense_ffn_hidden") && model.denseFfn > 0 && model.denseLayers == 0)
-    {
-        node.Get("dense_ffn_hidden").Fail("it with dense_layers 0", "dense_layers too");
-    }
-    if (node.Has("latent_attention"))
-    {
-        const YamlNode latent = node.Get("latent_attention");
-        model.latentQueries = GetSize(latent, "queries", 0);
-        model.latentKeys = static_cast<uint32_t>(latent.Get("keys").AsInteger(1, MAX_SIZE));
-        model.rotarySize = GetSize(latent, "rotary", 0);
-        model.valueSize = GetSize(latent, "value", 0);
-        latent.RefuseUnknownKeys();
-    }
-    model.gatedActivation = GetChoice<bool>(
-        node, "activation", model.gatedActivation, {{"gelu", false}, {"swiglu", true}});
-    model.tiedEmbeddings = node.GetBool("tied_embeddings", model.tiedEmbeddings);
-    model.dropout = node.GetBool("dropout", model.dropout);
-    model.biases = node.GetBool("biases", model.biases);
-    model.learnedPositions = node.GetBool("learned_positions", model.learnedPositions);
-    model.causal = node.GetBool("causal", model.causal);
-    model.SetDefaults();
-    if (node.Has("kv_heads") && model.IsLatent() && model.kvHeads != model.heads)
-    {
-        node.Get("kv_heads")
-            .Fail("'" + node.Get("kv_heads").AsString() + "' beside latent_attention",
-                  "heads, " + std::to_string(model.heads) + ", or no such key");
-    }
-    node.RefuseUnknownKeys();
-    return model;
 }
 
 /** @return the data degree with which the others fill @p ranks; 1 if there is none */
@@ -377,14 +260,13 @@ void ReadRecomputation(const YamlNode& node, TrainingPlan& plan)
     {
         plan.recomputeModules.push_back(ReadWord(entry, words));
     }
-    plan.recompute =
-        plan.recomputeModules.empty() ? RecomputeMode::NONE : RecomputeMode::SELECTIVE;
+    plan.recompute = plan.recomputeModules.empty() ? RecomputeMode::NONE : RecomputeMode::SELECTIVE;
 }
 
 TrainingPlan ReadBlock(const YamlNode& node, uint32_t ranks)
 {
     TrainingPlan plan;
-    plan.model = ReadModel(node.Get("model"));
+    plan.model = ReadTransformerShape(node.Get("model"));
     if (node.Has("parallel"))
     {
         ReadParallel(node.Get("parallel"), ranks, plan);

@@ -264,10 +264,15 @@ std::vector<PipelineStep> MakePipelineSteps(const PipelineSchedule& schedule,
  */
 void CheckPipeline(const PipelineSchedule& schedule, const PipelineShape& shape, bool blocking);
 
-/** @return most forward passes (micro-batch and chunk) whose activations a stage holds at once */
+/**
+ * @param pairsExchange what the forward pass of a pair keeps takes, layer by layer, the place of
+ *        what the backward pass gives back
+ * @return most forward passes (micro-batch and chunk) whose activations a stage holds at once
+ */
 uint32_t GetPassesInFlight(const PipelineSchedule& schedule,
                            uint32_t stage,
-                           const PipelineShape& shape);
+                           const PipelineShape& shape,
+                           bool pairsExchange = false);
 
 } // namespace echo
 } // namespace ns3

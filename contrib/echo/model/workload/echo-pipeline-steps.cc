@@ -326,13 +326,18 @@ void CheckPipeline(const PipelineSchedule& schedule, const PipelineShape& shape,
 {
     if (shape.chunks > 1 && !schedule.AllowsChunks())
     {
-        Refuse("a schedule of one chunk a stage with vp " + std::to_string(shape.chunks),
-               "interleaved, or vp 1");
+        Refuse("a schedule of one chunk a stage for " + std::to_string(shape.chunks),
+               "one for several, as interleaved");
     }
     if (schedule.GetChunks() > 0 && shape.chunks != schedule.GetChunks())
     {
-        Refuse("vp " + std::to_string(shape.chunks),
-               "vp " + std::to_string(schedule.GetChunks()) + " with this schedule");
+        Refuse("a schedule of " + std::to_string(schedule.GetChunks()) + " chunks a stage for " +
+                   std::to_string(shape.chunks),
+               std::to_string(schedule.GetChunks()) + " chunks");
+    }
+    if (schedule.GetPlacement() != shape.placement)
+    {
+        Refuse("a schedule that goes through the stages both ways", "one that goes round");
     }
     schedule.CheckShape(shape);
     for (uint32_t stage = 0; stage < shape.stages; ++stage)
@@ -344,7 +349,8 @@ void CheckPipeline(const PipelineSchedule& schedule, const PipelineShape& shape,
 
 uint32_t GetPassesInFlight(const PipelineSchedule& schedule,
                            uint32_t stage,
-                           const PipelineShape& shape)
+                           const PipelineShape& shape,
+                           bool pairsExchange)
 {
     uint32_t held = 0;
     uint32_t most = 0;
@@ -352,7 +358,8 @@ uint32_t GetPassesInFlight(const PipelineSchedule& schedule,
     {
         if (pass.kind == Kind::FORWARD)
         {
-            most = std::max(most, ++held);
+            ++held;
+            most = std::max(most, pass.isPaired && pairsExchange ? held - 1 : held);
         }
         else if (pass.kind != Kind::BACKWARD_INPUT) // its weights still need the inputs
         {

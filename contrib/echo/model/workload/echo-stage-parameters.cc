@@ -29,14 +29,16 @@ double LayerActivationBytes(const TrainingPlan& plan, uint32_t layer, bool isRec
     const double tokens = double(plan.GetTokens());
     const double hidden = model.hidden;
     const double bytes = BytesOf(plan.parameters);
+    const double input =
+        plan.CastsInputs() ? BytesOf(plan.matmul) : bytes; // of a matrix, kept cast
     const double mask = model.dropout ? 1 : 0;
     if (isRecomputed)
     {
         return tokens * hidden * bytes / split;
     }
     // Inputs of both norms and of the first matrices behind them, and masks of two dropouts.
-    const double norms = plan.Recomputes(RecomputeModule::NORMS) ? 2 : 4;
-    double kept = tokens * hidden * (norms * bytes + 2 * mask) / split;
+    const double matrices = plan.Recomputes(RecomputeModule::NORMS) ? 0 : 2 * input;
+    double kept = tokens * hidden * (2 * bytes + matrices + 2 * mask) / split;
     // Queries, keys, values, and the input of the output projection.
     const double qkv =
         plan.Recomputes(RecomputeModule::LATENT_EXPANSION) ? 0 : double(model.GetQkvSize());
@@ -44,15 +46,15 @@ double LayerActivationBytes(const TrainingPlan& plan, uint32_t layer, bool isRec
     kept += tokens * (model.latentQueries + model.latentKeys) * bytes / split;
     // Inputs of the activation and of the second feed-forward matrix, for each expert of a token.
     const auto ffn = [&](uint32_t inner) {
-        return tokens * double(model.GetInputSize(inner) + inner) * bytes / tensor;
+        return tokens * (double(model.GetInputSize(inner)) * bytes + inner * input) / tensor;
     };
     if (model.HasExperts(layer))
     {
         const double output = plan.Recomputes(RecomputeModule::EXPERT_ACTIVATION)
-                                  ? tokens * double(model.ffnHidden) * bytes / tensor
+                                  ? tokens * double(model.ffnHidden) * input / tensor
                                   : 0;
         kept += model.topK * (ffn(model.ffnHidden) - output) + ffn(model.sharedFfn);
-        kept += model.topK * tokens * hidden * bytes / split *
+        kept += model.topK * tokens * hidden * input / split *
                 (plan.parallel.GetExpertTensor() > 1 ? tensor : 1); // the experts' input, permuted
     }
     else if (!plan.Recomputes(RecomputeModule::FEED_FORWARD))
@@ -240,7 +242,7 @@ double GetActivationBytes(const TrainingPlan& plan, uint32_t stage)
         }
     }
     const uint32_t inFlight =
-        GetPassesInFlight(*plan.GetSchedule(), stage, plan.GetPipelineShape());
+        GetPassesInFlight(*plan.GetSchedule(), stage, plan.GetPipelineShape(), true);
     double activations = inFlight * ofLayers / plan.chunks + largest;
     if (plan.HoldsPart(stage, plan.GetParts() - 1))
     {

@@ -357,9 +357,13 @@ void CheckRecomputation(const TrainingPlan& plan)
 /** What cannot be where passes run in pairs, and what would be ignored where they do not. */
 void CheckPairs(const TrainingPlan& plan)
 {
-    const auto passes = plan.GetSchedule()->GetPasses(0, plan.GetPipelineShape());
-    const bool hasPairs = std::any_of(
-        passes.begin(), passes.end(), [](const PipelinePass& pass) { return pass.isPaired; });
+    bool hasPairs = false;
+    for (uint32_t stage = 0; stage < plan.parallel.pipeline && !hasPairs; ++stage)
+    {
+        const auto passes = plan.GetSchedule()->GetPasses(stage, plan.GetPipelineShape());
+        hasPairs = std::any_of(
+            passes.begin(), passes.end(), [](const PipelinePass& pass) { return pass.isPaired; });
+    }
     if (!hasPairs && plan.delayWeights)
     {
         Refuse("parallel.delay_weight_gradients",
