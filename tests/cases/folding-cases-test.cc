@@ -188,7 +188,8 @@ TEST(Folding, CollectivesWithRootsAndUnevenSplitsAreTheSame)
         "          - {collective: broadcast, bytes: 8MiB, root: 0, group: half}\n"
         "          - {compute: 10us, name: work}\n";
     ExpectSame(text);
-    // Rows of an all-to-all-v belong to one group: nothing is alike, and it runs all the same.
+    // Rows of an all-to-all-v belong to one group: each has programs of its own, and runs as they
+    // are.
     const std::string uneven = "echo: 1\nname: folding\n" + CaseCluster(4) +
                                "workload:\n  collectives:\n"
                                "    - {op: all-to-all-v, ranks: [0, 1], "
@@ -199,6 +200,20 @@ TEST(Folding, CollectivesWithRootsAndUnevenSplitsAreTheSame)
     const Outcome folded = Simulate(uneven, "on");
     EXPECT_EQ(all.GetSummary().fingerprint, folded.GetSummary().fingerprint);
     EXPECT_EQ(all.collectives, folded.collectives);
+}
+
+TEST(Folding, UnequalLoadsOfExpertsAreTheSame)
+{
+    // Four expert ranks with loads of their own, in eight groups with the same loads: on one host
+    // each, on two, and beside stages.
+    const Outcome folded = ExpectSame(
+        Gpt("tp: 1, ep: 4, dp: 32, expert_load: [4, 2, 1, 1]", 8, ", experts: 8, top_k: 2"));
+    EXPECT_LE(folded.simulated, 8u); // a class a load, and few for the places of replicas
+    ExpectSame(Gpt("tp: 1, ep: 8, dp: 16, expert_load: [1, 1, 1, 1, 1, 1, 1, 9]",
+                   4,
+                   ", experts: 8, top_k: 2"));
+    ExpectSame(
+        Gpt("tp: 1, ep: 4, pp: 2, dp: 16, expert_load: [0, 1, 2, 3]", 8, ", experts: 4, top_k: 1"));
 }
 
 TEST(Folding, SaysWhyItCannot)

@@ -175,6 +175,31 @@ TEST(GeneratorReader, SchedulesAreNamesOrLists)
                 HasSubstr("parallel.zero: found 3 with pp 2"));
 }
 
+TEST(GeneratorReader, ReadsWhatRecipesOfExpertsSet)
+{
+    const std::string text = R"(
+model: {kind: llama, layers: 8, hidden: 512, heads: 8, sequence: 256, vocabulary: 5120, experts: 8,
+        mtp_layers: 1, latent_attention: {keys: 64}}
+parallel: {ep: 4, dp: 8, pp: 2, schedule: dual-pipe, delay_weight_gradients: true}
+batch: {micro_batches: 8}
+recompute: [mla_up_proj, moe_act, layernorm]
+fused_experts: true
+)";
+    const TrainingPlan plan = Read(text, 16);
+    EXPECT_EQ(plan.model.mtpLayers, 1u);
+    EXPECT_EQ(plan.chunks, 2u); // the schedule's
+    EXPECT_TRUE(plan.overlapPipeline && plan.HoldsTwice() && plan.fusedExperts &&
+                plan.delayWeights);
+    EXPECT_TRUE(plan.Recomputes(RecomputeModule::NORMS));
+    EXPECT_FALSE(plan.Recomputes(RecomputeModule::ATTENTION_CORE));
+    EXPECT_THAT(MessageOf(Replace(text, "moe_act", "experts")),
+                HasSubstr("found 'experts', expected one of core_attn, mla_up_proj, moe_act, "));
+    EXPECT_THAT(MessageOf(Replace(text, "dual-pipe", "1f1b")),
+                HasSubstr("delay_weight_gradients: found true without passes that run in pairs"));
+    EXPECT_THAT(MessageOf(Replace(text, ", latent_attention: {keys: 64}", "")),
+                HasSubstr("recompute: found mla_up_proj without latent attention"));
+}
+
 TEST(GeneratorReader, Defaults)
 {
     const TrainingPlan plan =
@@ -220,9 +245,9 @@ TEST(GeneratorReader, RefusesWithKeyFoundAndExpected)
               "inside data groups)");
     EXPECT_THAT(MessageOf(Replace(FULL, "first_stage_layers: 5", "first_stage_layers: 4")),
                 HasSubstr("g.yaml:3: model.layers: found 8 (1 without the first"));
-    EXPECT_THAT(MessageOf(Replace(FULL, "schedule: gpipe", "schedule: dualpipe")),
-                AllOf(HasSubstr("g.yaml:22: parallel.schedule: found 'dualpipe', expected one of "
-                                "gpipe, interleaved, "),
+    EXPECT_THAT(MessageOf(Replace(FULL, "schedule: gpipe", "schedule: wave")),
+                AllOf(HasSubstr("g.yaml:22: parallel.schedule: found 'wave', expected one of "
+                                "combined, dual-pipe, dual-pipe-v, gpipe, interleaved, "),
                       HasSubstr(", or 1f1b")));
     EXPECT_THAT(MessageOf(Replace(FULL, "matmul: fp8", "matmul: tf32")),
                 HasSubstr("g.yaml:35: precision.matmul: found tf32 with parameters bf16"));

@@ -266,7 +266,7 @@ TEST(PipelineComposer, RefusesChunksThatDoNotSuit)
 {
     EXPECT_THAT(
         MessageOf([] { ComposePipeline(*TwoChunks(), OneForwardOneBackwardSchedule(), 2); }),
-        HasSubstr("a schedule of one chunk a stage with vp 2"));
+        HasSubstr("a schedule of one chunk a stage for 2, expected one for several"));
     EXPECT_THAT(MessageOf([] { ComposePipeline(*TwoChunks(false), InterleavedSchedule(), 2); }),
                 HasSubstr("found 2 stages with 1 model chunks, expected 2 stages with 2 model "
                           "chunks, as rank 0 has"));

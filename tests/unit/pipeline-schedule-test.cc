@@ -86,7 +86,9 @@ INSTANTIATE_TEST_SUITE_P(All,
                                                           Case{"OneForwardOneBackward", 1, true},
                                                           Case{"ZeroBubble", 1, true},
                                                           Case{"Interleaved", 2, false},
-                                                          Case{"Interleaved", 3, false}),
+                                                          Case{"Interleaved", 3, false},
+                                                          Case{"Combined", 1, false},
+                                                          Case{"Combined", 3, false}),
                                           testing::Values(1, 2, 3, 4, 8),
                                           testing::Values(1, 2, 3, 8, 13)));
 
@@ -138,7 +140,7 @@ TEST(Schedule, ListsAreChecked)
     EXPECT_THAT(MessageOf([] {
                     CheckPipeline(*Make("Gpipe"), {2, 2, 2}, true);
                 }),
-                HasSubstr("a schedule of one chunk a stage with vp 2"));
+                HasSubstr("a schedule of one chunk a stage for 2, expected one for several"));
 }
 
 } // namespace

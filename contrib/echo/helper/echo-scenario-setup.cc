@@ -123,11 +123,20 @@ Ptr<SlowdownModel> MakeSlowdownModel(const Scenario& scenario)
     }
     if (settings.model == "learned")
     {
+        const auto trees = TreeEnsemble::FromJson(ReadInputFile(settings.file), settings.file);
+        const std::string own = trees->GetTag("echo_target");
+        if (!own.empty() && !settings.target.empty() && settings.target != own)
+        {
+            throw InputError({settings.file, 0, "compute.slowdown.target"},
+                             settings.target + " for a model that says " + own,
+                             own + ", or no target");
+        }
         Ptr<LearnedSlowdown> learned = CreateObject<LearnedSlowdown>();
-        learned->SetModel(TreeEnsemble::FromJson(ReadInputFile(settings.file), settings.file),
-                          settings.file,
-                          settings.features,
-                          ParseSlowdownTarget(settings.target));
+        learned->SetModel(
+            trees,
+            settings.file,
+            settings.features,
+            ParseSlowdownTarget(settings.target.empty() ? "factor" : settings.target));
         learned->SetGpu(scenario.cluster.gpu);
         return learned;
     }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-generator-reader.h"
 
+#include "echo-model-reader.h"
+#include "echo-yaml-values.h"
+
 #include "ns3/echo-policy.h"
 #include "ns3/echo-transformer-generator.h"
 #include "ns3/object-factory.h"
@@ -17,47 +20,6 @@ namespace echo
 namespace
 {
 
-const int64_t MAX_COUNT = std::numeric_limits<int32_t>::max();
-const int64_t MAX_SIZE = 1 << 20; //!< of a matrix; keeps products within 64 bits
-
-uint32_t GetCount(const YamlNode& node,
-                  const std::string& key,
-                  uint32_t fallback,
-                  int64_t maximum = MAX_COUNT)
-{
-    return static_cast<uint32_t>(node.GetInteger(key, fallback, 1, maximum));
-}
-
-/** @return a size that may be 0, which stands for "none" */
-uint32_t GetSize(const YamlNode& node, const std::string& key, uint32_t fallback)
-{
-    return static_cast<uint32_t>(node.GetInteger(key, fallback, 0, MAX_SIZE));
-}
-
-/** @return the choice whose word stands at @p key */
-template <typename Choice>
-Choice GetChoice(const YamlNode& node,
-                 const std::string& key,
-                 Choice fallback,
-                 const std::vector<std::pair<const char*, Choice>>& choices)
-{
-    if (!node.Has(key))
-    {
-        return fallback;
-    }
-    const YamlNode value = node.Get(key);
-    std::string expected;
-    for (const auto& [word, choice] : choices)
-    {
-        if (value.AsString() == word)
-        {
-            return choice;
-        }
-        expected += (expected.empty() ? "" : ", ") + std::string(word);
-    }
-    value.Fail("'" + value.AsString() + "'", "one of " + expected);
-}
-
 /** @return the place of a key path below @p node, or of the deepest part of it that is there */
 SourceLocation Locate(const YamlNode& node, const std::string& path)
 {
@@ -71,82 +33,6 @@ SourceLocation Locate(const YamlNode& node, const std::string& path)
     }
     return dot == std::string::npos ? node.Get(key).GetLocation()
                                     : Locate(node.Get(key), path.substr(dot + 1));
-}
-
-TransformerShape ReadModel(const YamlNode& node)
-{
-    TransformerShape model;
-    if (node.Has("preset"))
-    {
-        const YamlNode preset = node.Get("preset");
-        if (node.Has("kind"))
-        {
-            node.Get("kind").Fail("kind beside preset '" + preset.AsString() + "'", "one of them");
-        }
-        model = preset.Parse<TransformerShape>(GetModelPreset);
-    }
-    else if (node.Has("kind"))
-    {
-        model = node.Get("kind").Parse<TransformerShape>(GetModelKind);
-    }
-    else
-    {
-        node.Fail("neither 'preset' nor 'kind'", "one of them");
-    }
-    const bool isPreset = node.Has("preset");
-    // A preset's sizes can be overridden; a kind has none of its own.
-    const auto size = [&](const char* key, uint32_t fallback, int64_t maximum) {
-        return isPreset || node.Has(key)
-                   ? GetCount(node, key, fallback, maximum)
-                   : static_cast<uint32_t>(node.Get(key).AsInteger(1, maximum));
-    };
-    const uint32_t presetHidden = model.hidden;
-    const uint32_t presetHeads = model.heads;
-    model.layers = size("layers", model.layers, 100000);
-    model.hidden = size("hidden", model.hidden, MAX_SIZE);
-    model.heads = size("heads", model.heads, MAX_SIZE);
-    model.sequence = size("sequence", model.sequence, MAX_SIZE * 16);
-    model.vocabulary = size("vocabulary", model.vocabulary, MAX_SIZE * 16);
-    // What the preset derived from its own sizes is derived again from changed ones.
-    const bool keepsSizes = model.hidden == presetHidden && model.heads == presetHeads;
-    model.kvHeads = GetCount(node, "kv_heads", keepsSizes ? model.kvHeads : 0, MAX_SIZE);
-    model.headSize = GetCount(node, "head_size", keepsSizes ? model.headSize : 0, MAX_SIZE);
-    model.ffnHidden = GetCount(node, "ffn_hidden", keepsSizes ? model.ffnHidden : 0, MAX_SIZE);
-    model.window = GetSize(node, "window", model.window);
-    model.experts = GetSize(node, "experts", model.experts);
-    model.topK = GetSize(node, "top_k", model.topK);
-    model.sharedFfn = GetSize(node, "shared_ffn_hidden", model.sharedFfn);
-    model.denseLayers = GetSize(node, "dense_layers", model.denseLayers);
-    model.denseFfn = GetSize(node, "dense_ffn_hidden", model.denseFfn);
-    if (node.Has("dense_ffn_hidden") && model.denseFfn > 0 && model.denseLayers == 0)
-    {
-        node.Get("dense_ffn_hidden").Fail("it with dense_layers 0", "dense_layers too");
-    }
-    if (node.Has("latent_attention"))
-    {
-        const YamlNode latent = node.Get("latent_attention");
-        model.latentQueries = GetSize(latent, "queries", 0);
-        model.latentKeys = static_cast<uint32_t>(latent.Get("keys").AsInteger(1, MAX_SIZE));
-        model.rotarySize = GetSize(latent, "rotary", 0);
-        model.valueSize = GetSize(latent, "value", 0);
-        latent.RefuseUnknownKeys();
-    }
-    model.gatedActivation = GetChoice<bool>(
-        node, "activation", model.gatedActivation, {{"gelu", false}, {"swiglu", true}});
-    model.tiedEmbeddings = node.GetBool("tied_embeddings", model.tiedEmbeddings);
-    model.dropout = node.GetBool("dropout", model.dropout);
-    model.biases = node.GetBool("biases", model.biases);
-    model.learnedPositions = node.GetBool("learned_positions", model.learnedPositions);
-    model.causal = node.GetBool("causal", model.causal);
-    model.SetDefaults();
-    if (node.Has("kv_heads") && model.IsLatent() && model.kvHeads != model.heads)
-    {
-        node.Get("kv_heads")
-            .Fail("'" + node.Get("kv_heads").AsString() + "' beside latent_attention",
-                  "heads, " + std::to_string(model.heads) + ", or no such key");
-    }
-    node.RefuseUnknownKeys();
-    return model;
 }
 
 /** @return the data degree with which the others fill @p ranks; 1 if there is none */
@@ -206,7 +92,12 @@ StateSharding ReadSharding(const YamlNode& node)
 /** How the layers are divided over stages and their chunks. */
 void ReadStages(const YamlNode& node, TrainingPlan& plan)
 {
-    plan.chunks = GetCount(node, "vp", 1, 100000);
+    if (node.Has("schedule"))
+    {
+        plan.schedule = ReadSchedule(node.Get("schedule"));
+    }
+    const uint32_t own = plan.schedule ? plan.schedule->GetChunks() : 0;
+    plan.chunks = GetCount(node, "vp", own > 0 ? own : 1, 100000);
     plan.firstStageLayers = GetCount(node, "first_stage_layers", 0);
     plan.lastStageLayers = GetCount(node, "last_stage_layers", 0);
     plan.embeddingIsLayer = node.GetBool("embedding_is_layer", plan.embeddingIsLayer);
@@ -217,10 +108,6 @@ void ReadStages(const YamlNode& node, TrainingPlan& plan)
             plan.partLayers.push_back(static_cast<uint32_t>(layers.AsInteger(0, 100000)));
         }
     }
-    if (node.Has("schedule"))
-    {
-        plan.schedule = ReadSchedule(node.Get("schedule"));
-    }
     plan.overlapPipeline = node.GetBool("overlap_pipeline", plan.chunks > 1);
     plan.splitMessages = node.GetBool("split_messages", plan.splitMessages);
 }
@@ -230,6 +117,7 @@ void ReadExperts(const YamlNode& node, TrainingPlan& plan)
     plan.parallel.expert = GetCount(node, "ep", 1);
     plan.parallel.expertTensor = GetCount(node, "expert_tp", 0);
     plan.overlapExperts = node.GetBool("overlap_experts", plan.overlapExperts);
+    plan.delayWeights = node.GetBool("delay_weight_gradients", plan.delayWeights);
     plan.dispatchDomain = GetSize(node, "dispatch_domain", 0);
     if (node.Has("expert_load"))
     {
@@ -348,10 +236,37 @@ void ReadPrecision(const YamlNode& node, TrainingPlan& plan)
     node.RefuseUnknownKeys();
 }
 
+/** none, selective, full, or a list of what is recomputed of each layer. */
+void ReadRecomputation(const YamlNode& node, TrainingPlan& plan)
+{
+    plan.recomputeLayers = GetSize(node, "recompute_layers", 0);
+    if (!node.Has("recompute") || !node.Get("recompute").IsSequence())
+    {
+        plan.recompute = GetChoice<RecomputeMode>(node,
+                                                  "recompute",
+                                                  plan.recompute,
+                                                  {{"none", RecomputeMode::NONE},
+                                                   {"selective", RecomputeMode::SELECTIVE},
+                                                   {"full", RecomputeMode::FULL}});
+        return;
+    }
+    const std::vector<std::pair<const char*, RecomputeModule>> words = {
+        {"core_attn", RecomputeModule::ATTENTION_CORE},
+        {"mla_up_proj", RecomputeModule::LATENT_EXPANSION},
+        {"moe_act", RecomputeModule::EXPERT_ACTIVATION},
+        {"layernorm", RecomputeModule::NORMS},
+        {"mlp", RecomputeModule::FEED_FORWARD}};
+    for (const YamlNode& entry : node.Get("recompute").GetEntries())
+    {
+        plan.recomputeModules.push_back(ReadWord(entry, words));
+    }
+    plan.recompute = plan.recomputeModules.empty() ? RecomputeMode::NONE : RecomputeMode::SELECTIVE;
+}
+
 TrainingPlan ReadBlock(const YamlNode& node, uint32_t ranks)
 {
     TrainingPlan plan;
-    plan.model = ReadModel(node.Get("model"));
+    plan.model = ReadTransformerShape(node.Get("model"));
     if (node.Has("parallel"))
     {
         ReadParallel(node.Get("parallel"), ranks, plan);
@@ -365,12 +280,7 @@ TrainingPlan ReadBlock(const YamlNode& node, uint32_t ranks)
     {
         ReadPrecision(node.Get("precision"), plan);
     }
-    plan.recompute = GetChoice<RecomputeMode>(node,
-                                              "recompute",
-                                              plan.recompute,
-                                              {{"none", RecomputeMode::NONE},
-                                               {"selective", RecomputeMode::SELECTIVE},
-                                               {"full", RecomputeMode::FULL}});
+    ReadRecomputation(node, plan);
     plan.attention = GetChoice<AttentionKernel>(
         node,
         "attention",
@@ -379,7 +289,7 @@ TrainingPlan ReadBlock(const YamlNode& node, uint32_t ranks)
          {"flash", AttentionKernel::FLASH},
          {"flash1", AttentionKernel::FLASH1},
          {"cudnn", AttentionKernel::CUDNN}});
-    plan.recomputeLayers = GetSize(node, "recompute_layers", 0);
+    plan.fusedExperts = node.GetBool("fused_experts", plan.fusedExperts);
     if (node.Has("host"))
     {
         const YamlNode host = node.Get("host");
@@ -408,7 +318,7 @@ TrainingPlan ReadTrainingPlan(const YamlNode& node, uint32_t ranks)
     try
     {
         plan.Check();
-        const ParallelLayout fits(plan.parallel, ranks);
+        const ParallelLayout fits(plan.GetDegrees(), ranks);
     }
     catch (const InputError& error)
     {

@@ -204,7 +204,20 @@ void ReadFiles(const YamlNode& root, const YamlNode& node, uint32_t ranks, Scena
             const auto microBatches =
                 static_cast<uint32_t>(compose.Get("micro_batches").AsInteger(1, MAX_COUNT));
             compose.RefuseUnknownKeys();
-            scenario.workload = ComposePipeline(*scenario.workload, *schedule, microBatches);
+            try
+            {
+                scenario.workload = ComposePipeline(*scenario.workload, *schedule, microBatches);
+            }
+            catch (const InputError& error)
+            {
+                // A schedule speaks of the generator's key, where it usually stands.
+                if (error.GetLocation().item != "parallel.schedule")
+                {
+                    throw;
+                }
+                throw error.At(compose.Has("schedule") ? compose.Get("schedule").GetLocation()
+                                                       : compose.GetLocation());
+            }
         }
     }
     node.RefuseUnknownKeys();

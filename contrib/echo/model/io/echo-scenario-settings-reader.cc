@@ -175,7 +175,6 @@ SlowdownSettings ReadSlowdown(const YamlNode& node)
     else if (settings.model == "learned")
     {
         settings.file = node.ResolvePath(node.Get("file").AsString());
-        settings.target = node.GetString("target", settings.target);
         if (node.Has("features"))
         {
             for (const YamlNode& name : node.Get("features").GetEntries())
@@ -185,6 +184,7 @@ SlowdownSettings ReadSlowdown(const YamlNode& node)
         }
         if (node.Has("target"))
         {
+            settings.target = node.Get("target").AsString();
             node.Get("target").Parse<SlowdownTarget>(ParseSlowdownTarget);
         }
     }

@@ -75,7 +75,8 @@ struct SlowdownSettings
     double factor{1};                  //!< constant: of every kernel, if there is no file
     std::string file;                  //!< constant: factors by kind of kernel; learned: the model
     std::vector<std::string> features; //!< learned: names, if the model has none
-    std::string target{"factor"};      //!< learned: what its number is, if the model does not say
+    std::string target;                //!< learned: what its number is, if the model does not say;
+                                       //!< empty: a factor
 };
 
 /** The time of one collective of a recording from its last join to its end. */

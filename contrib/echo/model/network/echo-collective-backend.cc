@@ -12,6 +12,7 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace ns3
@@ -382,8 +383,32 @@ uint64_t CollectiveBackend::HashTiming(const CollectiveSpec& spec,
     plan.spec = facts.spec;
     plan.choice = facts.choice;
     plan.layout = place.layout;
+    return HashEstimate(plan, facts);
+}
+
+uint64_t CollectiveBackend::HashTiming(const std::vector<const CollectiveSpec*>& asked,
+                                       const CommGroupPtr& group)
+{
+    NS_ASSERT_MSG(asked.size() == group->GetSize(), "what each member asks for");
+    CollectivePlan plan;
+    plan.spec = *asked.front();
+    plan.spec.bytes = 0;
+    plan.layout = m_impl->table.CallsOf(group, group->GetRank(0), "folding").layout;
+    for (const CollectiveSpec* spec : asked)
+    {
+        plan.splits.push_back(spec->sendBytes);
+        plan.splits.back().resize(group->GetSize()); // others are refused when they join
+        const auto& own = plan.splits.back();
+        plan.spec.bytes =
+            std::max(plan.spec.bytes, std::accumulate(own.begin(), own.end(), uint64_t{0}));
+    }
+    return HashEstimate(plan, *m_impl->table.MakeFacts(plan));
+}
+
+uint64_t CollectiveBackend::HashEstimate(const CollectivePlan& plan, PlanFacts& facts)
+{
     Fingerprint hash;
-    hash.Add(place.layout->GetHosts());
+    hash.Add(plan.layout->GetHosts());
     hash.Add(static_cast<uint64_t>(facts.choice.algorithm));
     hash.Add(static_cast<uint64_t>(facts.choice.protocol));
     hash.Add(facts.choice.channels);

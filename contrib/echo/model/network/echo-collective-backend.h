@@ -169,6 +169,11 @@ class CollectiveBackend : public Object
     uint64_t HashTiming(const CollectiveSpec& spec,
                         const CommGroupPtr& group,
                         std::pair<uint32_t, uint32_t> pair = {});
+    /**
+     * The same of an all-to-all-v.
+     * @param asked what each member of @p group asks for, in the group's order
+     */
+    uint64_t HashTiming(const std::vector<const CollectiveSpec*>& asked, const CommGroupPtr& group);
 
     /** @return how long a plan takes alone; for back ends that forward. CanFold() only */
     Time EstimateTime(const CollectivePlan& plan, PlanFacts& facts)
@@ -207,6 +212,8 @@ class CollectiveBackend : public Object
     virtual void DoMemberDone(const InstancePtr& instance);
     /** All members of an instance that this back end matched are done; its record goes out next. */
     virtual void DoFinish(const InstancePtr& instance);
+    /** @return a hash of all that a plan's time follows from */
+    uint64_t HashEstimate(const CollectivePlan& plan, PlanFacts& facts);
     /** For HashTiming: the time of a plan whose choice is set. Default: zero. */
     virtual Time DoEstimate(const CollectivePlan& plan, PlanFacts& facts);
 

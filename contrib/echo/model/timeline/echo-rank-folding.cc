@@ -59,10 +59,25 @@ std::vector<RankFolding::SlotDemand> RankFolding::DemandOf(const ExecutionGraph&
         SlotDemand& demand = demands[description.groupSlot];
         if (description.elements.empty())
         {
-            demand.isApart =
-                demand.isApart || description.spec.kind == CollectiveKind::ALL_TO_ALL_V;
-            demand.isOrdered = demand.isOrdered || demand.isApart || HasRoot(description.spec.kind);
-            demand.collectives.push_back(description.spec);
+            const CollectiveSpec& spec = description.spec;
+            const bool isUneven = spec.kind == CollectiveKind::ALL_TO_ALL_V;
+            demand.isOrdered = demand.isOrdered || isUneven || HasRoot(spec.kind);
+            if (isUneven)
+            {
+                const auto same = std::find_if(
+                    demand.uneven.begin(), demand.uneven.end(), [&](const CollectiveSpec& other) {
+                        return other.sendBytes == spec.sendBytes;
+                    });
+                demand.unevenCalls.push_back(static_cast<uint32_t>(same - demand.uneven.begin()));
+                if (same == demand.uneven.end())
+                {
+                    demand.uneven.push_back(spec);
+                }
+            }
+            else
+            {
+                demand.collectives.push_back(spec);
+            }
         }
         for (const auto& element : description.elements)
         {
@@ -82,6 +97,7 @@ void RankFolding::HashGroups(CollectiveBackend& backend)
 {
     std::map<const ExecutionGraph*, std::vector<SlotDemand>> demands;
     std::vector<std::set<const SlotDemand*>> seen(m_groups.size());
+    std::map<GroupId, Members> uneven;
     for (const CommGroupPtr& group : m_workload.GetGroups())
     {
         m_groups[group->GetId().Get()].fixed =
@@ -102,12 +118,14 @@ void RankFolding::HashGroups(CollectiveBackend& backend)
             const CommGroupPtr& group = m_workload.GetGroup(rank, slot);
             GroupState& state = m_groups[group->GetId().Get()];
             state.isOrdered = state.isOrdered || demand.isOrdered;
-            if (demand.isApart)
-            {
-                state.fixed = Mix({state.fixed, group->GetId().Get()});
-            }
             // Sums, as the order in which members are met does not matter.
             const uint32_t own = group->IndexOf(rank);
+            if (!demand.uneven.empty())
+            {
+                Members& members = uneven[group->GetId()];
+                members.resize(group->GetSize());
+                members[own] = &demand;
+            }
             for (const auto& [peer, bytes] : demand.sends)
             {
                 CollectiveSpec spec;
@@ -122,18 +140,55 @@ void RankFolding::HashGroups(CollectiveBackend& backend)
             }
             for (const CollectiveSpec& spec : demand.collectives)
             {
-                if (spec.kind != CollectiveKind::ALL_TO_ALL_V)
-                {
-                    state.fixed += Mix({static_cast<uint64_t>(spec.kind),
-                                        spec.bytes,
-                                        static_cast<uint64_t>(spec.dataType),
-                                        spec.root,
-                                        static_cast<uint64_t>(spec.algorithm),
-                                        static_cast<uint64_t>(spec.protocol),
-                                        spec.channels,
-                                        backend.HashTiming(spec, group)});
-                }
+                state.fixed += Mix({static_cast<uint64_t>(spec.kind),
+                                    spec.bytes,
+                                    static_cast<uint64_t>(spec.dataType),
+                                    spec.root,
+                                    static_cast<uint64_t>(spec.algorithm),
+                                    static_cast<uint64_t>(spec.protocol),
+                                    spec.channels,
+                                    backend.HashTiming(spec, group)});
             }
+        }
+    }
+    for (const CommGroupPtr& group : m_workload.GetGroups())
+    {
+        const auto found = uneven.find(group->GetId());
+        if (found != uneven.end())
+        {
+            HashUneven(group, found->second, backend);
+        }
+    }
+}
+
+void RankFolding::HashUneven(const CommGroupPtr& group,
+                             const Members& members,
+                             CollectiveBackend& backend)
+{
+    GroupState& state = m_groups[group->GetId().Get()];
+    const bool agree = std::all_of(members.begin(), members.end(), [&](const SlotDemand* member) {
+        return member && member->unevenCalls.size() == members.front()->unevenCalls.size();
+    });
+    if (!agree) // it will stall: as it is
+    {
+        state.fixed = Mix({state.fixed, group->GetId().Get()});
+        return;
+    }
+    std::set<std::vector<uint32_t>> known; // what the members ask for together
+    for (size_t call = 0; call < members.front()->unevenCalls.size(); ++call)
+    {
+        std::vector<uint32_t> together;
+        std::vector<const CollectiveSpec*> asked;
+        Fingerprint hash;
+        for (const SlotDemand* member : members)
+        {
+            together.push_back(member->unevenCalls[call]);
+            asked.push_back(&member->uneven[together.back()]);
+            hash.Add(uint64_t{together.back()});
+        }
+        if (known.insert(together).second)
+        {
+            state.fixed += Mix({hash.GetValue(), backend.HashTiming(asked, group)});
         }
     }
 }

@@ -36,10 +36,9 @@ struct FoldedRank
  * partition refinement algorithms, SIAM J. Comput. 16(6), 1987): ranks of a class share program and
  * start time, and through each slot call on groups of one class; groups of a class have the same
  * kind, size and cost of every communication that their members ask for, and as many members of
- * each class, in the same order where the order matters (messages, roots). What a rank does depends
- * on nothing else, so by induction over time equal ranks join, wait and end together, to the
- * picosecond. An all-to-all-v, whose time depends on all its members' splits, keeps its group apart
- * from others.
+ * each class, in the same order where the order matters (messages, roots, uneven splits). What a
+ * rank does depends on nothing else, so by induction over time equal ranks join, wait and end
+ * together, to the picosecond.
  *
  * The cost in time is near linear: each round looks once at each rank's slots, and there are few
  * rounds (as many as a difference takes to spread through the groups).
@@ -77,14 +76,20 @@ class RankFolding
     /** What a program asks of the group in one slot. */
     struct SlotDemand
     {
-        std::vector<CollectiveSpec> collectives;
+        std::vector<CollectiveSpec> collectives;          //!< but those with uneven splits
+        std::vector<CollectiveSpec> uneven;               //!< all-to-all-v, each once
+        std::vector<uint32_t> unevenCalls;                //!< in order, places in uneven
         std::vector<std::pair<uint32_t, uint64_t>> sends; //!< peer, bytes; each once
         bool isOrdered{false};                            //!< the own position matters
-        bool isApart{false};                              //!< no two groups are alike
     };
+
+    /** What each member of a group asks of it, in the group's order. */
+    using Members = std::vector<const SlotDemand*>;
 
     static std::vector<SlotDemand> DemandOf(const ExecutionGraph& program);
     void HashGroups(CollectiveBackend& backend);
+    /** Adds to a group's hash how long its members' all-to-all-v take, which all of them decide. */
+    void HashUneven(const CommGroupPtr& group, const Members& members, CollectiveBackend& backend);
     void ColourRanks();
     void Refine();
     void ColourGroups();

@@ -21,14 +21,13 @@ void LayerOperators::AttentionBackward()
 {
     ResidualBackward("attention residual");
     RowBackward("projection", m_attention);
-    if (m_plan.recompute == RecomputeMode::SELECTIVE)
-    {
-        const std::string prefix = m_emitter.GetPrefix();
-        m_emitter.SetPrefix(prefix + "recompute ");
-        AttentionCoreForward();
-        m_emitter.SetPrefix(prefix);
-    }
+    Recompute(RecomputeModule::LATENT_EXPANSION, [this] {
+        LatentExpansionForward();
+        RotaryForward();
+    });
+    Recompute(RecomputeModule::ATTENTION_CORE, [this] { AttentionCoreForward(); });
     AttentionCoreBackward();
+    Recompute(RecomputeModule::NORMS, [this] { NormForward("attention norm"); });
     QkvBackward();
     NormBackward("attention norm");
     m_emitter.Memory(
@@ -45,6 +44,11 @@ void LayerOperators::QkvForward()
     {
         ColumnForward("query-key-value", m_qkv);
     }
+    RotaryForward();
+}
+
+void LayerOperators::RotaryForward()
+{
     if (!m_model.learnedPositions)
     {
         m_emitter.Memory("rotary", KernelKind::ELEMENTWISE, m_tokens * m_qkv * 2 * m_bytes);
@@ -72,11 +76,6 @@ void LayerOperators::QkvBackward()
 
 void LayerOperators::LatentForward()
 {
-    const double tensor = m_plan.parallel.tensor;
-    const double queries = double(m_model.heads) * m_model.GetHeadSize() / tensor;
-    const double keysAndValues =
-        double(m_model.heads) *
-        (m_model.GetHeadSize() - m_model.rotarySize + m_model.GetValueSize()) / tensor;
     const double compressed = m_model.latentQueries + m_model.latentKeys;
     m_emitter.Cast("latent", m_ownTokens * m_hidden);
     if (m_model.latentQueries > 0)
@@ -87,7 +86,18 @@ void LayerOperators::LatentForward()
         "key-value compression", m_ownTokens, m_model.latentKeys + m_model.rotarySize, m_hidden);
     m_emitter.Memory(
         "latent norm", KernelKind::NORMALIZATION, m_ownTokens * compressed * 2 * m_bytes);
-    m_emitter.Cast("latent expansion", m_tokens * compressed);
+    LatentExpansionForward();
+}
+
+void LayerOperators::LatentExpansionForward()
+{
+    const double tensor = m_plan.parallel.tensor;
+    const double queries = double(m_model.heads) * m_model.GetHeadSize() / tensor;
+    const double keysAndValues =
+        double(m_model.heads) *
+        (m_model.GetHeadSize() - m_model.rotarySize + m_model.GetValueSize()) / tensor;
+    m_emitter.Cast("latent expansion",
+                   m_tokens * (double(m_model.latentQueries) + m_model.latentKeys));
     Product("query expansion",
             m_tokens,
             queries,

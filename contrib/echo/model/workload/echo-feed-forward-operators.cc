@@ -11,9 +11,18 @@ namespace ns3
 namespace echo
 {
 
-void LayerOperators::FeedForwardForward()
+void LayerOperators::ForwardToDispatch()
 {
+    AttentionForward();
     NormForward("feed-forward norm");
+    if (m_model.HasExperts(m_layer))
+    {
+        RouteForward();
+    }
+}
+
+void LayerOperators::ForwardExperts()
+{
     if (m_model.HasExperts(m_layer))
     {
         ExpertsForward();
@@ -22,23 +31,56 @@ void LayerOperators::FeedForwardForward()
     {
         MlpForward(m_model.GetDenseFfn(), "feed-forward");
     }
+}
+
+void LayerOperators::ForwardFromCombine()
+{
+    if (m_model.HasExperts(m_layer))
+    {
+        m_emitter.WaitFor(m_travels[0]);
+        m_emitter.Memory(
+            "unpermute", KernelKind::ELEMENTWISE, (m_routed + m_ownTokens) * m_hidden * m_bytes);
+    }
     ResidualForward("feed-forward residual");
 }
 
-void LayerOperators::FeedForwardBackward()
+void LayerOperators::BackwardToCombine()
 {
     ResidualBackward("feed-forward residual");
+    if (m_model.HasExperts(m_layer))
+    {
+        m_emitter.Memory("unpermute",
+                         KernelKind::ELEMENTWISE,
+                         (2 * m_routed + m_ownTokens) * m_hidden * m_bytes);
+        m_travels[1] = ExpertAllToAll("combine all-to-all", true);
+    }
+}
+
+void LayerOperators::BackwardExperts()
+{
     if (m_model.HasExperts(m_layer))
     {
         ExpertsBackward();
     }
     else
     {
+        Recompute(RecomputeModule::FEED_FORWARD,
+                  [this] { MlpForward(m_model.GetDenseFfn(), "feed-forward"); });
         MlpBackward(m_model.GetDenseFfn(), "feed-forward");
     }
+}
+
+void LayerOperators::BackwardFromDispatch()
+{
+    if (m_model.HasExperts(m_layer))
+    {
+        RouteBackward();
+    }
+    Recompute(RecomputeModule::NORMS, [this] { NormForward("feed-forward norm"); });
     NormBackward("feed-forward norm");
     m_emitter.Memory(
         "feed-forward residual sum", KernelKind::ELEMENTWISE, m_ownTokens * m_hidden * 3 * m_bytes);
+    AttentionBackward();
 }
 
 void LayerOperators::MlpForward(uint32_t inner, const std::string& name)
@@ -159,59 +201,90 @@ void LayerOperators::ExpertTensor(const std::string& name, CollectiveKind kind)
 // routes its own part of the sequence; where experts are split too, the parts are gathered around
 // them (Megatron-Core's all-to-all token dispatcher).
 
-void LayerOperators::ExpertsForward()
+void LayerOperators::RouteForward()
 {
     m_emitter.Gemm({"router", m_ownTokens, double(m_model.experts), m_hidden, 1, false, true});
     m_emitter.Memory("permute",
                      KernelKind::ELEMENTWISE,
                      m_ownTokens * m_model.experts * 2 * sizeof(float) +
                          m_routed * m_hidden * 2 * m_bytes);
-    const bool hasShared = m_model.sharedFfn > 0;
-    if (hasShared && !m_plan.overlapExperts)
+    if (m_model.sharedFfn > 0 && !m_plan.overlapExperts)
     {
         MlpForward(m_model.sharedFfn, "shared experts");
     }
-    const OperatorId dispatched = ExpertAllToAll("dispatch all-to-all", true);
-    if (hasShared && m_plan.overlapExperts)
+    m_travels[0] = ExpertAllToAll("dispatch all-to-all", true);
+}
+
+void LayerOperators::ExpertsForward()
+{
+    if (m_model.sharedFfn > 0 && m_plan.overlapExperts)
     {
         MlpForward(m_model.sharedFfn, "shared experts");
     }
-    m_emitter.WaitFor(dispatched);
+    m_emitter.WaitFor(m_travels[0]);
+    SortRows("experts sort");
     ExpertTensor("experts all-gather", CollectiveKind::ALL_GATHER);
     m_emitter.Cast("experts 1", m_expertRows * m_hidden);
     Experts("experts 1", double(m_model.GetInputSize(1)) * m_expertFfn, false);
-    ActivationForward(m_expertRows, m_expertFfn);
-    m_emitter.Cast("experts 2", m_expertRows * m_expertFfn);
+    ExpertActivationForward();
     Experts("experts 2", m_expertFfn, false);
     ExpertTensor("experts reduce-scatter", CollectiveKind::REDUCE_SCATTER);
-    m_emitter.WaitFor(ExpertAllToAll("combine all-to-all", false));
-    m_emitter.Memory(
-        "unpermute", KernelKind::ELEMENTWISE, (m_routed + m_ownTokens) * m_hidden * m_bytes);
+    SortRows("experts sort");
+    m_travels[0] = ExpertAllToAll("combine all-to-all", false);
+}
+
+void LayerOperators::ExpertActivationForward()
+{
+    if (!m_plan.fusedExperts)
+    {
+        ActivationForward(m_expertRows, m_expertFfn);
+        m_emitter.Cast("experts 2", m_expertRows * m_expertFfn);
+    }
+}
+
+/**
+ * Tokens come from an all-to-all in the order of their senders, and are put in that of the experts
+ * here; kernels that send tokens once write them in order.
+ */
+void LayerOperators::SortRows(const std::string& name)
+{
+    const uint32_t ranks = m_plan.parallel.expert;
+    if (ranks > 1 && m_model.experts > ranks && m_plan.dispatchDomain == 0)
+    {
+        m_emitter.Memory(name, KernelKind::ELEMENTWISE, m_expertRows * m_hidden * 2 * m_bytes);
+    }
 }
 
 void LayerOperators::ExpertsBackward()
 {
     const double inputs = double(m_model.GetInputSize(1)) * m_expertFfn;
-    m_emitter.Memory(
-        "unpermute", KernelKind::ELEMENTWISE, (2 * m_routed + m_ownTokens) * m_hidden * m_bytes);
-    const OperatorId returned = ExpertAllToAll("combine all-to-all", true);
-    const bool hasShared = m_model.sharedFfn > 0;
-    if (hasShared && m_plan.overlapExperts)
+    if (m_model.sharedFfn > 0 && m_plan.overlapExperts)
     {
         MlpBackward(m_model.sharedFfn, "shared experts");
     }
-    m_emitter.WaitFor(returned);
+    m_emitter.WaitFor(m_travels[1]);
+    SortRows("experts sort");
     ExpertTensor("experts all-gather", CollectiveKind::ALL_GATHER);
     m_emitter.Cast("experts 2 gradient", m_expertRows * m_hidden);
     Experts("experts 2 input gradient", m_expertFfn, false);
+    Recompute(RecomputeModule::EXPERT_ACTIVATION, [this] { ExpertActivationForward(); });
     Experts("experts 2 weight gradient", m_expertFfn, true);
-    ActivationBackward(m_expertRows, m_expertFfn);
-    m_emitter.Cast("experts 1 gradient", m_expertRows * inputs);
+    if (!m_plan.fusedExperts)
+    {
+        ActivationBackward(m_expertRows, m_expertFfn);
+        m_emitter.Cast("experts 1 gradient", m_expertRows * inputs);
+    }
     Experts("experts 1 input gradient", inputs, false);
     Experts("experts 1 weight gradient", inputs, true);
     ExpertTensor("experts reduce-scatter", CollectiveKind::REDUCE_SCATTER);
-    m_emitter.WaitFor(ExpertAllToAll("dispatch all-to-all", false));
-    if (hasShared && !m_plan.overlapExperts)
+    SortRows("experts sort");
+    m_travels[1] = ExpertAllToAll("dispatch all-to-all", false);
+}
+
+void LayerOperators::RouteBackward()
+{
+    m_emitter.WaitFor(m_travels[1]);
+    if (m_model.sharedFfn > 0 && !m_plan.overlapExperts)
     {
         MlpBackward(m_model.sharedFfn, "shared experts");
     }

@@ -18,7 +18,7 @@ GradientOperators::GradientOperators(StepEmitter& emitter, uint32_t stage)
 {
     // Megatron-Core buckets the first stage only: the others end their backward passes earlier, so
     // that their reduction is not on the critical path.
-    if (m_plan.overlapGradients && stage == 0)
+    if (m_plan.overlapGradients && m_plan.HoldsPart(stage, 0))
     {
         m_bucketElements =
             m_plan.bucketElements > 0 ? m_plan.bucketElements : m_plan.GetDefaultBucketElements();
@@ -51,15 +51,14 @@ void GradientOperators::GatherParameters()
                                                elements * BytesOf(m_plan.parameters),
                                                m_plan.parameters);
     };
-    for (uint32_t chunk = 0; chunk < m_plan.chunks; ++chunk)
+    for (uint32_t part : m_plan.GetStageParts(m_stage)) // stages that hold the same agree
     {
-        const uint32_t part = chunk * m_plan.parallel.pipeline + m_stage;
         const uint32_t first = m_plan.GetFirstLayerOfPart(part);
-        for (uint32_t i = 0; i < m_plan.GetPartLayers(part); ++i)
+        for (uint32_t i = 0; i < m_plan.GetPartSize(part); ++i)
         {
             open += GetLayerParameters(m_plan, first + i);
             ++waiting;
-            if (open.GetTotal() < m_bucketElements && i + 1 < m_plan.GetPartLayers(part))
+            if (open.GetTotal() < m_bucketElements && i + 1 < m_plan.GetPartSize(part))
             {
                 continue;
             }

@@ -37,30 +37,95 @@ LayerOperators::LayerOperators(StepEmitter& emitter, uint32_t expertIndex)
     }
 }
 
-void LayerOperators::Forward(uint32_t layer)
+void LayerOperators::Begin(uint32_t layer, const char* way)
 {
     m_layer = layer;
-    m_emitter.SetPrefix("layer " + std::to_string(layer) + " forward ");
-    AttentionForward();
-    FeedForwardForward();
+    m_emitter.SetPrefix("layer " + std::to_string(layer) + " " + way + " ");
+}
+
+void LayerOperators::Forward(uint32_t layer)
+{
+    Begin(layer, "forward");
+    ForwardToDispatch();
+    ForwardExperts();
+    ForwardFromCombine();
     m_emitter.EndUnit();
 }
 
 void LayerOperators::Backward(uint32_t layer, bool recomputes)
 {
-    m_layer = layer;
-    const std::string name = "layer " + std::to_string(layer);
     if (recomputes)
     {
-        m_emitter.SetPrefix(name + " recompute ");
-        AttentionForward();
-        FeedForwardForward();
+        Begin(layer, "recompute");
+        ForwardToDispatch();
+        ForwardExperts();
+        ForwardFromCombine();
         m_emitter.EndUnit();
     }
-    m_emitter.SetPrefix(name + " backward ");
-    FeedForwardBackward();
-    AttentionBackward();
+    Begin(layer, "backward");
+    BackwardToCombine();
+    BackwardExperts();
+    BackwardFromDispatch();
     m_emitter.EndUnit();
+}
+
+void LayerOperators::ForwardBackward(uint32_t forward, uint32_t backward)
+{
+    const auto turn = [&](bool isForward) {
+        m_emitter.SetLane(isForward ? 0 : 1);
+        Begin(isForward ? forward : backward, isForward ? "forward" : "backward");
+    };
+    m_emitter.ForkLanes();
+    turn(false);
+    BackwardToCombine();
+    turn(true);
+    ForwardToDispatch();
+    turn(false);
+    Deferred late;
+    Deferred* const outer = m_deferred;
+    m_deferred = m_plan.delayWeights && outer == nullptr ? &late : outer;
+    BackwardExperts();
+    m_deferred = outer;
+    MakeDeferred(late);
+    turn(true);
+    ForwardExperts();
+    turn(false);
+    BackwardFromDispatch();
+    turn(true);
+    ForwardFromCombine();
+    m_emitter.JoinLanes();
+    m_emitter.EndUnit();
+}
+
+/** Makes a part of the forward pass again, if the plan says so. */
+void LayerOperators::Recompute(RecomputeModule module, const std::function<void()>& make)
+{
+    if (m_plan.Recomputes(module))
+    {
+        const std::string prefix = m_emitter.GetPrefix();
+        m_emitter.SetPrefix(prefix + "recompute ");
+        make();
+        m_emitter.SetPrefix(prefix);
+    }
+}
+
+// A further layer sees the hidden state and the embedding of the token ahead, each normalised, and
+// put together by one matrix (arXiv 2412.19437, equation 21).
+
+void LayerOperators::JoinForward()
+{
+    NormForward("hidden norm");
+    NormForward("token norm");
+    m_emitter.Memory("join", KernelKind::ELEMENTWISE, m_ownTokens * m_hidden * 4 * m_bytes);
+    ColumnForward("join", 2 * m_hidden / m_plan.parallel.tensor);
+}
+
+void LayerOperators::JoinBackward()
+{
+    ColumnBackward("join", 2 * m_hidden / m_plan.parallel.tensor);
+    m_emitter.Memory("join", KernelKind::ELEMENTWISE, m_ownTokens * m_hidden * 4 * m_bytes);
+    NormBackward("token norm");
+    NormBackward("hidden norm");
 }
 
 void LayerOperators::Emit(const StepEmitter::Product& product)
@@ -82,7 +147,6 @@ void LayerOperators::MakeDeferred(const Deferred& deferred)
         m_emitter.SetPrefix(prefix);
         Emit(product);
     }
-    m_emitter.EndUnit();
 }
 
 void LayerOperators::Product(const std::string& name, double rows, double columns, double inner)

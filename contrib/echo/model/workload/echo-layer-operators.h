@@ -4,6 +4,7 @@
 
 #include "echo-step-emitter.h"
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +40,13 @@ class LayerOperators
      * @param recomputes the forward pass is run again first
      */
     void Backward(uint32_t layer, bool recomputes);
+    /**
+     * Forward pass of layer @p forward and backward pass of layer @p backward in turns, in lanes 0
+     * and 1: the tokens of the one travel beside kernels of the other (Megatron-Core's
+     * TransformerLayerSchedulePlan). With delayWeights the weights' gradients of the experts are
+     * made while their tokens travel home.
+     */
+    void ForwardBackward(uint32_t forward, uint32_t backward);
     /** Weight gradients go to @p deferred instead of being made; null: they are made. */
     void DeferWeights(Deferred* deferred)
     {
@@ -64,6 +72,10 @@ class LayerOperators
     /** Gathers a [tokens x hidden] tensor over tensor ranks, with sequence parallelism only. */
     void GatherHidden(const std::string& name);
 
+    /** Hidden states and embeddings of the next tokens become inputs of a further layer. */
+    void JoinForward();
+    void JoinBackward();
+
     /** @return bytes of a [tokens x hidden] tensor */
     uint64_t GetHiddenBytes() const
     {
@@ -80,8 +92,10 @@ class LayerOperators
     void AttentionForward();
     void AttentionBackward();
     void QkvForward();
+    void RotaryForward();
     void QkvBackward();
     void LatentForward();
+    void LatentExpansionForward();
     void LatentBackward();
     void AttentionCoreForward();
     void AttentionCoreBackward();
@@ -91,14 +105,25 @@ class LayerOperators
     void CoreStep(bool isBackward, double share, const std::string& name);
     OperatorId ExchangeContext(const std::string& name, uint32_t step, bool withGradients);
     void GatherContext(const std::string& name, CollectiveKind kind);
-    void FeedForwardForward();
-    void FeedForwardBackward();
     void MlpForward(uint32_t inner, const std::string& name);
     void MlpBackward(uint32_t inner, const std::string& name);
     void ActivationForward(double tokens, double inner);
     void ActivationBackward(double tokens, double inner);
+    // A layer in four phases each way; tokens travel between them where it has experts.
+    void ForwardToDispatch();
+    void ForwardExperts();
+    void ForwardFromCombine();
+    void BackwardToCombine();
+    void BackwardExperts();
+    void BackwardFromDispatch();
+    void Begin(uint32_t layer, const char* way);
+    void Recompute(RecomputeModule module, const std::function<void()>& make);
+    void RouteForward();
+    void RouteBackward();
     void ExpertsForward();
     void ExpertsBackward();
+    void ExpertActivationForward();
+    void SortRows(const std::string& name);
     /** A matrix of every expert of this rank; @p columns: this rank's share of its columns. */
     void Experts(const std::string& name, double columns, bool isWeightGradient);
     void Product(const std::string& name, double rows, double columns, double inner);
@@ -120,7 +145,8 @@ class LayerOperators
     const TransformerShape& m_model;
     uint32_t m_expertIndex;
     Deferred* m_deferred{nullptr};
-    uint32_t m_layer{0};  //!< that is being written
+    uint32_t m_layer{0};     //!< that is being written
+    OperatorId m_travels[2]; //!< tokens under way, forward and backward
     bool m_masksApart;    //!< Megatron's kernel that masks and takes the softmax knows 16 bits only
     bool m_splitSequence; //!< sequence parallelism over more than one rank
     bool m_overlaps;      //!< tensor-parallel communication beside its product

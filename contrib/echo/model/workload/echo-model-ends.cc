@@ -19,8 +19,7 @@ ModelEnds::ModelEnds(StepEmitter& emitter, LayerOperators& layers)
 void ModelEnds::EmbeddingForward()
 {
     m_emitter.SetPrefix("embedding forward ");
-    m_emitter.Memory("lookup", KernelKind::EMBEDDING, m_tokens * m_plan.model.hidden * 2 * m_bytes);
-    m_layers.ReduceHidden("reduce");
+    Lookup();
     if (m_plan.model.learnedPositions || m_plan.model.dropout)
     {
         m_emitter.Memory("positions",
@@ -39,11 +38,36 @@ void ModelEnds::EmbeddingBackward()
                          KernelKind::ELEMENTWISE,
                          m_layers.GetOwnTokens() * m_plan.model.hidden * (3 * m_bytes + 1));
     }
+    LookupGradient();
+    m_emitter.EndUnit();
+}
+
+void ModelEnds::Lookup()
+{
+    m_emitter.Memory("lookup", KernelKind::EMBEDDING, m_tokens * m_plan.model.hidden * 2 * m_bytes);
+    m_layers.ReduceHidden("reduce");
+}
+
+void ModelEnds::LookupGradient()
+{
     m_layers.GatherHidden("gather");
     m_emitter.Memory("lookup",
                      KernelKind::EMBEDDING,
                      m_tokens * m_plan.model.hidden * (m_bytes + 2.0 * BytesOf(m_plan.gradients)));
-    m_emitter.EndUnit();
+}
+
+void ModelEnds::JoinForward()
+{
+    m_emitter.SetPrefix("further token forward ");
+    Lookup();
+    m_layers.JoinForward();
+}
+
+void ModelEnds::JoinBackward()
+{
+    m_emitter.SetPrefix("further token backward ");
+    m_layers.JoinBackward();
+    LookupGradient();
 }
 
 void ModelEnds::ReduceLoss(const std::string& name)
@@ -57,8 +81,17 @@ void ModelEnds::ReduceLoss(const std::string& name)
 
 void ModelEnds::HeadForward()
 {
+    for (uint32_t token = 0; token <= m_plan.model.mtpLayers; ++token)
+    {
+        m_emitter.SetPrefix(token == 0 ? "head forward " : "further head forward ");
+        LossForward();
+        m_emitter.EndUnit();
+    }
+}
+
+void ModelEnds::LossForward()
+{
     const double logits = m_tokens * m_vocabulary; // in FP32 from here on
-    m_emitter.SetPrefix("head forward ");
     m_layers.NormForward("norm");
     m_layers.ColumnForward("logits", m_vocabulary, true);
     m_emitter.Memory("loss maximum", KernelKind::ELEMENTWISE, logits * (m_bytes + 4 + 4));
@@ -68,16 +101,23 @@ void ModelEnds::HeadForward()
     m_emitter.Memory("loss exponentials", KernelKind::ELEMENTWISE, logits * 3 * 4);
     ReduceLoss("loss sum all-reduce");
     m_emitter.Memory("loss softmax", KernelKind::ELEMENTWISE, logits * 2 * 4);
-    m_emitter.EndUnit();
 }
 
 void ModelEnds::HeadBackward()
 {
-    m_emitter.SetPrefix("head backward ");
+    for (uint32_t token = m_plan.model.mtpLayers + 1; token-- > 0;)
+    {
+        m_emitter.SetPrefix(token == 0 ? "head backward " : "further head backward ");
+        LossBackward();
+        m_emitter.EndUnit();
+    }
+}
+
+void ModelEnds::LossBackward()
+{
     m_emitter.Memory("loss", KernelKind::ELEMENTWISE, m_tokens * m_vocabulary * (2 * 4 + m_bytes));
     m_layers.ColumnBackward("logits", m_vocabulary, true);
     m_layers.NormBackward("norm");
-    m_emitter.EndUnit();
 }
 
 } // namespace echo

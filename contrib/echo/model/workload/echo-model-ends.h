@@ -20,10 +20,18 @@ class ModelEnds
 
     void EmbeddingForward();
     void EmbeddingBackward();
+    /** Output layer and loss, once for each token that is predicted. */
     void HeadForward();
     void HeadBackward();
+    /** Before and behind a layer that predicts a further token: its embedding joins. */
+    void JoinForward();
+    void JoinBackward();
 
   private:
+    void Lookup();
+    void LookupGradient();
+    void LossForward();
+    void LossBackward();
     /** A sum, or maximum, of one FP32 number a token over the parts of the vocabulary. */
     void ReduceLoss(const std::string& name);
 

@@ -4,6 +4,7 @@
 #include "ns3/assert.h"
 #include "ns3/echo-error.h"
 
+#include <algorithm>
 #include <string>
 
 namespace ns3
@@ -150,9 +151,10 @@ uint32_t ParallelLayout::GetGroupSize(LayoutGroup group) const
     case LayoutGroup::EXPERT:
         return m_degrees.expert;
     case LayoutGroup::DATA:
-        return m_degrees.context * m_degrees.data;
+        return m_degrees.context * m_degrees.data * (m_degrees.isMirrored ? 2 : 1);
     case LayoutGroup::EXPERT_DATA:
-        return GetStageSize() / m_degrees.GetExpertTensor() / m_degrees.expert;
+        return GetStageSize() / m_degrees.GetExpertTensor() / m_degrees.expert *
+               (m_degrees.isMirrored ? 2 : 1);
     case LayoutGroup::PIPELINE:
         return m_degrees.pipeline;
     case LayoutGroup::EMBEDDING:
@@ -185,6 +187,11 @@ ParallelLayout::Box ParallelLayout::GetBox(LayoutGroup group, RankId rank) const
     case LayoutGroup::DATA:
         box.context = all(m_degrees.context);
         box.data = all(m_degrees.data);
+        if (m_degrees.isMirrored)
+        {
+            const uint32_t low = std::min(at.pipeline, stages - 1 - at.pipeline);
+            box.pipeline = {low, stages - low, stages - 1 - 2 * low};
+        }
         break;
     case LayoutGroup::PIPELINE:
         box.pipeline = all(stages);
@@ -224,9 +231,15 @@ std::vector<RankId> ParallelLayout::GetExpertGroup(LayoutGroup group, RankId ran
     ranks.reserve(GetGroupSize(group));
     if (group == LayoutGroup::EXPERT_DATA)
     {
-        for (uint32_t i = index % block; i < stageSize; i += block)
+        const uint32_t mirror = m_degrees.pipeline - 1 - stage;
+        const uint32_t last = m_degrees.isMirrored ? std::max(stage, mirror) : stage;
+        const uint32_t low = m_degrees.isMirrored ? std::min(stage, mirror) : stage;
+        for (uint32_t s = low; s <= last; s += std::max(1U, last - low))
         {
-            ranks.emplace_back(stage * stageSize + i);
+            for (uint32_t i = index % block; i < stageSize; i += block)
+            {
+                ranks.emplace_back(s * stageSize + i);
+            }
         }
         return ranks;
     }
@@ -262,7 +275,10 @@ RankId ParallelLayout::GetFirstOfGroup(LayoutGroup group, RankId rank) const
         const uint32_t block = x * m_degrees.expert;
         const uint32_t index = rank.Get() % GetStageSize();
         const uint32_t stage = rank.Get() - index;
-        return RankId(group == LayoutGroup::EXPERT_DATA ? stage + index % block
+        const uint32_t mirror = m_degrees.isMirrored // first rank of the stage that comes first
+                                    ? std::min(stage, GetRankCount() - GetStageSize() - stage)
+                                    : stage;
+        return RankId(group == LayoutGroup::EXPERT_DATA ? mirror + index % block
                       : group == LayoutGroup::EXPERT    ? stage + index / block * block + index % x
                                                         : index / block * block);
     }

@@ -22,6 +22,8 @@ struct ParallelDegrees
     uint32_t data{1};
     uint32_t pipeline{1};
     uint32_t expertTensor{0}; //!< tensor degree of experts: 0 (as tensor) or 1
+    bool isMirrored{false}; //!< stages s and pipeline - 1 - s hold the same parameters (DualPipe);
+                            //!< an even number of stages
 
     /** @return ways in which the matrices of an expert are split */
     uint32_t GetExpertTensor() const
@@ -36,7 +38,8 @@ enum class LayoutGroup : uint8_t
     TENSOR,
     CONTEXT,
     EXPERT,       //!< holds the experts of a layer once
-    DATA,         //!< replicas of the dense parameters: all context and data indices
+    DATA,         //!< replicas of the dense parameters: all context and data indices (mirrored: of
+                  //!< both stages)
     EXPERT_DATA,  //!< replicas of the same experts
     PIPELINE,     //!< the stages in order
     EMBEDDING,    //!< first and last stage, which share the word embedding

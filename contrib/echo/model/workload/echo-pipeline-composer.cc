@@ -213,6 +213,12 @@ class ProgramComposer
 
     void Pass(const PipelinePass& pass)
     {
+        if (pass.isPaired)
+        {
+            throw InputError(SourceLocation{m_program.GetSource(), 0, "schedule"},
+                             "pass " + ToString(pass) + " of a pair",
+                             "one pass after another: a trace's layers cannot be taken apart");
+        }
         const std::string number = std::to_string(pass.microBatch) +
                                    (m_stage.chunks > 1 ? "." + std::to_string(pass.chunk) : "");
         switch (pass.kind)

@@ -4,6 +4,7 @@
 #include "ns3/echo-error.h"
 
 #include <algorithm>
+#include <optional>
 #include <sstream>
 
 namespace ns3
@@ -77,7 +78,8 @@ std::string ToString(const PipelinePass& pass)
     const char* letters = "FBIW";
     std::string text(1, letters[static_cast<size_t>(pass.kind)]);
     text += std::to_string(pass.microBatch);
-    return pass.chunk > 0 ? text + "." + std::to_string(pass.chunk) : text;
+    text += pass.chunk > 0 ? "." + std::to_string(pass.chunk) : "";
+    return pass.isPaired ? text + "&" : text;
 }
 
 std::vector<PipelinePass> GpipeSchedule::GetPasses(uint32_t, const PipelineShape& shape) const
@@ -116,6 +118,13 @@ std::vector<PipelinePass> OneForwardOneBackwardSchedule::GetPasses(uint32_t stag
 std::vector<PipelinePass> InterleavedSchedule::GetPasses(uint32_t stage,
                                                          const PipelineShape& shape) const
 {
+    return MakePasses(stage, shape, false);
+}
+
+std::vector<PipelinePass> InterleavedSchedule::MakePasses(uint32_t stage,
+                                                          const PipelineShape& shape,
+                                                          bool inPairs)
+{
     // The order of forward passes; that of backward passes is the same with chunks reversed.
     std::vector<std::pair<uint32_t, uint32_t>> order; // micro-batch, chunk
     const uint32_t group = shape.microBatches < shape.stages
@@ -133,14 +142,15 @@ std::vector<PipelinePass> InterleavedSchedule::GetPasses(uint32_t stage,
         }
     }
     const auto total = static_cast<uint32_t>(order.size());
-    const uint32_t warmUp =
-        std::min(2 * (shape.stages - stage - 1) + (shape.chunks - 1) * group, total);
+    const uint32_t warmUp = std::min(
+        2 * (shape.stages - stage - 1) + (shape.chunks - 1) * group + (inPairs ? 1 : 0), total);
     std::vector<PipelinePass> passes;
     for (uint32_t i = 0; i < total + warmUp; ++i)
     {
         if (i < total)
         {
-            passes.push_back({Kind::FORWARD, order[i].first, order[i].second});
+            passes.push_back(
+                {Kind::FORWARD, order[i].first, order[i].second, inPairs && i >= warmUp});
         }
         if (i >= warmUp)
         {
@@ -197,6 +207,31 @@ std::vector<PipelinePass> ListedSchedule::GetPasses(uint32_t stage,
     return m_passes[stage];
 }
 
+namespace
+{
+
+/** @return the pass that @p text names, as "F3" or "B3.1"; nothing if it names none */
+std::optional<PipelinePass> ParsePass(const std::string& text)
+{
+    const size_t kind = std::string("FBIW").find(text.substr(0, 1));
+    PipelinePass pass;
+    char dot = 0;
+    std::istringstream numbers(text.substr(std::min<size_t>(1, text.size())));
+    const bool isRead =
+        text.size() > 1 && std::isdigit(static_cast<unsigned char>(text[1])) &&
+        (numbers >> pass.microBatch) &&
+        (numbers.eof() || ((numbers >> dot) && dot == '.' && std::isdigit(numbers.peek()) &&
+                           (numbers >> pass.chunk) && numbers.eof()));
+    if (kind == std::string::npos || !isRead)
+    {
+        return std::nullopt;
+    }
+    pass.kind = static_cast<Kind>(kind);
+    return pass;
+}
+
+} // namespace
+
 std::vector<PipelinePass> ParsePipelinePasses(const std::string& text)
 {
     std::vector<PipelinePass> passes;
@@ -204,24 +239,23 @@ std::vector<PipelinePass> ParsePipelinePasses(const std::string& text)
     std::string word;
     while (words >> word)
     {
-        const std::string letters = "FBIW";
-        const size_t kind = letters.find(word[0]);
-        PipelinePass pass;
-        char dot = 0;
-        std::istringstream numbers(word.substr(1));
-        const bool isRead =
-            word.size() > 1 && std::isdigit(static_cast<unsigned char>(word[1])) &&
-            (numbers >> pass.microBatch) &&
-            (numbers.eof() || ((numbers >> dot) && dot == '.' && std::isdigit(numbers.peek()) &&
-                               (numbers >> pass.chunk) && numbers.eof()));
-        if (kind == std::string::npos || !isRead)
+        const size_t both = word.find('&');
+        const std::optional<PipelinePass> first = ParsePass(word.substr(0, both));
+        const std::optional<PipelinePass> second =
+            both == std::string::npos ? first : ParsePass(word.substr(both + 1));
+        if (!first || !second)
         {
             throw InputError({"", 0, ""},
                              "'" + word + "'",
-                             "a pass: F, B, I or W, the micro-batch, and .chunk, as F3 or B3.1");
+                             "a pass: F, B, I or W, the micro-batch, and .chunk, as F3 or B3.1; "
+                             "or two that run together, as F3&B1");
         }
-        pass.kind = static_cast<Kind>(kind);
-        passes.push_back(pass);
+        passes.push_back(*first);
+        if (both != std::string::npos)
+        {
+            passes.back().isPaired = true;
+            passes.push_back(*second);
+        }
     }
     return passes;
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -13,13 +14,58 @@ namespace ns3
 namespace echo
 {
 
+/** Which parts of the model lie on which stage. */
+enum class PartPlacement : uint8_t
+{
+    LOOP, //!< chunk c of stage s is part c * stages + s: round and round
+    FOLD, //!< two chunks: part s, and part 2 * stages - 1 - s on the way back
+    BOTH, //!< two chunks: part s, and part stages - 1 - s. Every part is there twice; the second
+          //!< half of the micro-batches enters at the last stage
+};
+
 /** What a pipeline schedule orders. */
 struct PipelineShape
 {
     uint32_t stages{1};
-    uint32_t chunks{1}; //!< parts of the model on each stage; part c of stage s is part c * stages
-                        //!< + s of the model
+    uint32_t chunks{1}; //!< parts of the model on each stage
     uint32_t microBatches{1};
+    PartPlacement placement{PartPlacement::LOOP};
+
+    /** @return parts into which the model is cut */
+    uint32_t GetParts() const
+    {
+        return placement == PartPlacement::BOTH ? stages : stages * chunks;
+    }
+
+    /** @return the part that is chunk @p chunk of @p stage */
+    uint32_t GetPart(uint32_t stage, uint32_t chunk) const
+    {
+        if (placement == PartPlacement::LOOP || chunk == 0)
+        {
+            return chunk * stages + stage;
+        }
+        return (placement == PartPlacement::FOLD ? 2 : 1) * stages - 1 - stage;
+    }
+
+    /** @return the stage that passes of chunk @p chunk find @p part on (BOTH: there are two) */
+    uint32_t GetStage(uint32_t part, uint32_t chunk) const
+    {
+        const bool isBack = placement == PartPlacement::FOLD   ? part >= stages
+                            : placement == PartPlacement::BOTH ? chunk == 1
+                                                               : false;
+        return isBack ? GetPart(part, 1) % stages : part % stages;
+    }
+
+    /** @return micro-batches that pass chunk @p chunk of a stage: a range of their numbers */
+    std::pair<uint32_t, uint32_t> GetMicroBatches(uint32_t chunk) const
+    {
+        if (placement != PartPlacement::BOTH)
+        {
+            return {0, microBatches};
+        }
+        return chunk == 0 ? std::make_pair(0U, microBatches / 2)
+                          : std::make_pair(microBatches / 2, microBatches);
+    }
 };
 
 /** One pass of a stage over a micro-batch, with one of its chunks. */
@@ -36,14 +82,18 @@ struct PipelinePass
     Kind kind{Kind::FORWARD};
     uint32_t microBatch{0};
     uint32_t chunk{0};
+    bool isPaired{false}; //!< a forward pass that runs layer by layer with the backward pass after
+                          //!< it: one's exchange of tokens beside the other's kernels
 
     bool operator==(const PipelinePass& other) const
     {
-        return kind == other.kind && microBatch == other.microBatch && chunk == other.chunk;
+        return kind == other.kind && microBatch == other.microBatch && chunk == other.chunk &&
+               isPaired == other.isPaired;
     }
 };
 
-/** @return the pass as users write it: "F3", "B3", "I3", "W3", with chunks "F3.1" */
+/** @return the pass as users write it: "F3", "B3", "I3", "W3", with chunks "F3.1"; the first of a
+ * pair with an ampersand, "F3&" */
 std::string ToString(const PipelinePass& pass);
 
 /**
@@ -63,6 +113,26 @@ class PipelineSchedule : public Object
     virtual bool AllowsChunks() const
     {
         return false;
+    }
+
+    /** @return chunks that a stage has, if no other number will do; else 0 */
+    virtual uint32_t GetChunks() const
+    {
+        return 0;
+    }
+
+    /** @return where the parts of the model lie */
+    virtual PartPlacement GetPlacement() const
+    {
+        return PartPlacement::LOOP;
+    }
+
+    /**
+     * Refuses shapes that it has no order for.
+     * @throws InputError
+     */
+    virtual void CheckShape(const PipelineShape& /* shape */) const
+    {
     }
 };
 
@@ -101,6 +171,13 @@ class InterleavedSchedule : public PipelineSchedule
     {
         return true;
     }
+
+  protected:
+    /** @param inPairs every stage warms up with one pass more; then forward and backward passes
+     *         run together */
+    static std::vector<PipelinePass> MakePasses(uint32_t stage,
+                                                const PipelineShape& shape,
+                                                bool inPairs);
 };
 
 /**
@@ -135,7 +212,7 @@ class ListedSchedule : public PipelineSchedule
 
 /**
  * Reads passes as users write them: "F0 F1 B0 B1", "F0.1" for chunk 1, "I0 W0" for a backward pass
- * in two parts.
+ * in two parts, "F1&B0" for two that run layer by layer together.
  * @throws InputError for a word that is none
  */
 std::vector<PipelinePass> ParsePipelinePasses(const std::string& text);
@@ -187,10 +264,15 @@ std::vector<PipelineStep> MakePipelineSteps(const PipelineSchedule& schedule,
  */
 void CheckPipeline(const PipelineSchedule& schedule, const PipelineShape& shape, bool blocking);
 
-/** @return most forward passes (micro-batch and chunk) whose activations a stage holds at once */
+/**
+ * @param pairsExchange what the forward pass of a pair keeps takes, layer by layer, the place of
+ *        what the backward pass gives back
+ * @return most forward passes (micro-batch and chunk) whose activations a stage holds at once
+ */
 uint32_t GetPassesInFlight(const PipelineSchedule& schedule,
                            uint32_t stage,
-                           const PipelineShape& shape);
+                           const PipelineShape& shape,
+                           bool pairsExchange = false);
 
 } // namespace echo
 } // namespace ns3

@@ -37,17 +37,22 @@ std::vector<Transfer> GetMessage(const PipelinePass& pass,
                                  bool up,
                                  bool isSend)
 {
-    const uint32_t part = pass.chunk * shape.stages + stage;
-    if (up ? part + 1 == shape.stages * shape.chunks : part == 0)
+    const uint32_t part = shape.GetPart(stage, pass.chunk);
+    if (up ? part + 1 == shape.GetParts() : part == 0)
     {
         return {};
+    }
+    const uint32_t peer = shape.GetStage(up ? part + 1 : part - 1, pass.chunk);
+    if (shape.placement == PartPlacement::FOLD && peer == stage)
+    {
+        return {}; // the fold: both parts are here
     }
     Transfer transfer;
     transfer.isSend = isSend;
     transfer.isActivation = up == isSend;
     transfer.microBatch = pass.microBatch;
     transfer.chunk = pass.chunk;
-    transfer.peer = (up ? part + 1 : part - 1) % shape.stages;
+    transfer.peer = peer;
     return {transfer};
 }
 
@@ -56,7 +61,7 @@ std::tuple<bool, uint32_t, uint32_t> GetKey(const Transfer& transfer,
                                             uint32_t stage,
                                             const PipelineShape& shape)
 {
-    const uint32_t part = transfer.chunk * shape.stages + stage;
+    const uint32_t part = shape.GetPart(stage, transfer.chunk);
     const uint32_t maker = transfer.isSend ? part : transfer.isActivation ? part - 1 : part + 1;
     return {transfer.isActivation, transfer.microBatch, maker};
 }
@@ -66,45 +71,109 @@ std::tuple<bool, uint32_t, uint32_t> GetKey(const Transfer& transfer,
     throw InputError({"", 0, "parallel.schedule"}, found, expected);
 }
 
-void CheckPasses(const std::vector<PipelinePass>& passes,
-                 uint32_t stage,
-                 const PipelineShape& shape)
+/** Checks that every pass of a stage is there once, after those that it needs on this stage. */
+class PassCheck
 {
-    // 0: nothing, 1: forward, 2: input gradient, 3: all, by micro-batch and chunk.
-    std::vector<int> state(size_t(shape.microBatches) * shape.chunks, 0);
-    for (const PipelinePass& pass : passes)
+  public:
+    PassCheck(uint32_t stage, const PipelineShape& shape)
+        : m_stage(stage), m_shape(shape), m_state(size_t(shape.microBatches) * shape.chunks, 0)
     {
-        const std::string shown = ToString(pass) + " on stage " + std::to_string(stage);
-        if (pass.microBatch >= shape.microBatches || pass.chunk >= shape.chunks)
+    }
+
+    void Run(const std::vector<PipelinePass>& passes)
+    {
+        for (size_t i = 0; i < passes.size(); ++i)
         {
-            Refuse(shown,
-                   "micro-batches below " + std::to_string(shape.microBatches) +
-                       " and chunks below " + std::to_string(shape.chunks));
+            Take(passes[i]);
+            if (passes[i].isPaired && !(passes[i].kind == Kind::FORWARD && i + 1 < passes.size() &&
+                                        IsBackward(passes[i + 1]) && !passes[i + 1].isPaired))
+            {
+                Refuse(Show(passes[i]),
+                       "a pass, or a pair of a forward and a backward pass, as F1&B0");
+            }
         }
-        int& done = state[size_t(pass.microBatch) * shape.chunks + pass.chunk];
+        RefuseMissing();
+    }
+
+  private:
+    std::string Show(const PipelinePass& pass) const
+    {
+        return ToString(pass) + " on stage " + std::to_string(m_stage);
+    }
+
+    /** 0: nothing, 1: forward, 2: input gradient, 3: all. */
+    int& GetState(uint32_t microBatch, uint32_t chunk)
+    {
+        return m_state[size_t(microBatch) * m_shape.chunks + chunk];
+    }
+
+    void Take(const PipelinePass& pass)
+    {
+        if (pass.microBatch >= m_shape.microBatches || pass.chunk >= m_shape.chunks)
+        {
+            Refuse(Show(pass),
+                   "micro-batches below " + std::to_string(m_shape.microBatches) +
+                       " and chunks below " + std::to_string(m_shape.chunks));
+        }
+        const auto [first, end] = m_shape.GetMicroBatches(pass.chunk);
+        if (pass.microBatch < first || pass.microBatch >= end)
+        {
+            Refuse(Show(pass),
+                   "micro-batches " + std::to_string(first) + " to " + std::to_string(end - 1) +
+                       " in chunk " + std::to_string(pass.chunk));
+        }
+        int& done = GetState(pass.microBatch, pass.chunk);
         const int before = pass.kind == Kind::FORWARD           ? 0
                            : pass.kind == Kind::BACKWARD_WEIGHT ? 2
                                                                 : 1;
         if (done != before)
         {
-            Refuse(shown,
+            Refuse(Show(pass),
                    before == 0   ? "each forward pass once"
                    : before == 1 ? "it once, after the forward pass"
                                  : "it once, after the input gradient I");
         }
+        CheckFold(pass);
         done = pass.kind == Kind::FORWARD ? 1 : pass.kind == Kind::BACKWARD_INPUT ? 2 : 3;
     }
-    const auto missing =
-        std::find_if(state.begin(), state.end(), [](int done) { return done < 3; });
-    if (missing != state.end())
+
+    /** Where the model turns back, one chunk hands over to the other without a message. */
+    void CheckFold(const PipelinePass& pass)
     {
-        const auto index = static_cast<uint32_t>(missing - state.begin());
-        Refuse("no full forward and backward pass of micro-batch " +
-                   std::to_string(index / shape.chunks) + ", chunk " +
-                   std::to_string(index % shape.chunks) + " on stage " + std::to_string(stage),
-               "each once");
+        const bool isFold =
+            m_shape.placement == PartPlacement::FOLD && m_stage + 1 == m_shape.stages;
+        const bool isForward = pass.kind == Kind::FORWARD;
+        if (isFold && pass.kind != Kind::BACKWARD_WEIGHT && pass.chunk == (isForward ? 1U : 0U) &&
+            GetState(pass.microBatch, 1 - pass.chunk) < (isForward ? 1 : 2))
+        {
+            Refuse(Show(pass),
+                   "it after that of chunk " + std::to_string(1 - pass.chunk) +
+                       " of the same stage");
+        }
     }
-}
+
+    void RefuseMissing()
+    {
+        for (uint32_t chunk = 0; chunk < m_shape.chunks; ++chunk)
+        {
+            const auto [first, end] = m_shape.GetMicroBatches(chunk);
+            for (uint32_t i = first; i < end; ++i)
+            {
+                if (GetState(i, chunk) < 3)
+                {
+                    Refuse("no full forward and backward pass of micro-batch " + std::to_string(i) +
+                               ", chunk " + std::to_string(chunk) + " on stage " +
+                               std::to_string(m_stage),
+                           "each once");
+                }
+            }
+        }
+    }
+
+    uint32_t m_stage;
+    const PipelineShape& m_shape;
+    std::vector<int> m_state; //!< by micro-batch and chunk
+};
 
 /** Runs all stages without time: steps as far as messages let them. */
 class StageRace
@@ -219,20 +288,35 @@ std::vector<PipelineStep> MakePipelineSteps(const PipelineSchedule& schedule,
             steps.push_back({false, {}, std::move(transfers)});
         }
     };
-    for (const PipelinePass& pass : schedule.GetPasses(stage, shape))
+    const auto append = [](std::vector<Transfer>& to, const std::vector<Transfer>& from) {
+        to.insert(to.end(), from.begin(), from.end());
+    };
+    const std::vector<PipelinePass> passes = schedule.GetPasses(stage, shape);
+    for (size_t i = 0; i < passes.size();)
     {
-        std::vector<Transfer> inputs = GetInputs(pass, stage, shape);
-        const bool isOneStep = !inputs.empty() && !outputs.empty() &&
-                               (shape.chunks > 1 || inputs[0].peer == outputs[0].peer);
+        const size_t end = i + (passes[i].isPaired ? 2 : 1);
+        std::vector<Transfer> inputs;
+        std::vector<Transfer> made;
+        for (size_t j = i; j < end; ++j)
+        {
+            append(inputs, GetInputs(passes[j], stage, shape));
+            append(made, GetOutputs(passes[j], stage, shape));
+        }
+        const bool isOneStep =
+            !inputs.empty() && !outputs.empty() &&
+            (shape.chunks > 1 || end > i + 1 || inputs[0].peer == outputs[0].peer);
         if (isOneStep)
         {
-            outputs.insert(outputs.end(), inputs.begin(), inputs.end());
+            append(outputs, inputs);
             inputs.clear();
         }
         add(std::move(outputs));
         add(std::move(inputs));
-        steps.push_back({true, pass, {}});
-        outputs = GetOutputs(pass, stage, shape);
+        for (; i < end; ++i)
+        {
+            steps.push_back({true, passes[i], {}});
+        }
+        outputs = std::move(made);
     }
     add(std::move(outputs));
     return steps;
@@ -242,19 +326,31 @@ void CheckPipeline(const PipelineSchedule& schedule, const PipelineShape& shape,
 {
     if (shape.chunks > 1 && !schedule.AllowsChunks())
     {
-        Refuse("a schedule of one chunk a stage with vp " + std::to_string(shape.chunks),
-               "interleaved, or vp 1");
+        Refuse("a schedule of one chunk a stage for " + std::to_string(shape.chunks),
+               "one for several, as interleaved");
     }
+    if (schedule.GetChunks() > 0 && shape.chunks != schedule.GetChunks())
+    {
+        Refuse("a schedule of " + std::to_string(schedule.GetChunks()) + " chunks a stage for " +
+                   std::to_string(shape.chunks),
+               std::to_string(schedule.GetChunks()) + " chunks");
+    }
+    if (schedule.GetPlacement() != shape.placement)
+    {
+        Refuse("a schedule that goes through the stages both ways", "one that goes round");
+    }
+    schedule.CheckShape(shape);
     for (uint32_t stage = 0; stage < shape.stages; ++stage)
     {
-        CheckPasses(schedule.GetPasses(stage, shape), stage, shape);
+        PassCheck(stage, shape).Run(schedule.GetPasses(stage, shape));
     }
     StageRace(schedule, shape, blocking).Run();
 }
 
 uint32_t GetPassesInFlight(const PipelineSchedule& schedule,
                            uint32_t stage,
-                           const PipelineShape& shape)
+                           const PipelineShape& shape,
+                           bool pairsExchange)
 {
     uint32_t held = 0;
     uint32_t most = 0;
@@ -262,7 +358,8 @@ uint32_t GetPassesInFlight(const PipelineSchedule& schedule,
     {
         if (pass.kind == Kind::FORWARD)
         {
-            most = std::max(most, ++held);
+            ++held;
+            most = std::max(most, pass.isPaired && pairsExchange ? held - 1 : held);
         }
         else if (pass.kind != Kind::BACKWARD_INPUT) // its weights still need the inputs
         {

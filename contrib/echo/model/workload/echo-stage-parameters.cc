@@ -29,31 +29,40 @@ double LayerActivationBytes(const TrainingPlan& plan, uint32_t layer, bool isRec
     const double tokens = double(plan.GetTokens());
     const double hidden = model.hidden;
     const double bytes = BytesOf(plan.parameters);
+    const double input =
+        plan.CastsInputs() ? BytesOf(plan.matmul) : bytes; // of a matrix, kept cast
     const double mask = model.dropout ? 1 : 0;
     if (isRecomputed)
     {
         return tokens * hidden * bytes / split;
     }
     // Inputs of both norms and of the first matrices behind them, and masks of two dropouts.
-    double kept = tokens * hidden * (4 * bytes + 2 * mask) / split;
+    const double matrices = plan.Recomputes(RecomputeModule::NORMS) ? 0 : 2 * input;
+    double kept = tokens * hidden * (2 * bytes + matrices + 2 * mask) / split;
     // Queries, keys, values, and the input of the output projection.
-    kept += tokens * double(model.GetQkvSize() + model.GetAttentionSize()) * bytes / tensor;
+    const double qkv =
+        plan.Recomputes(RecomputeModule::LATENT_EXPANSION) ? 0 : double(model.GetQkvSize());
+    kept += tokens * (qkv + double(model.GetAttentionSize())) * bytes / tensor;
     kept += tokens * (model.latentQueries + model.latentKeys) * bytes / split;
     // Inputs of the activation and of the second feed-forward matrix, for each expert of a token.
     const auto ffn = [&](uint32_t inner) {
-        return tokens * double(model.GetInputSize(inner) + inner) * bytes / tensor;
+        return tokens * (double(model.GetInputSize(inner)) * bytes + inner * input) / tensor;
     };
     if (model.HasExperts(layer))
     {
-        kept += model.topK * ffn(model.ffnHidden) + ffn(model.sharedFfn);
-        kept += model.topK * tokens * hidden * bytes / split *
+        const double output = plan.Recomputes(RecomputeModule::EXPERT_ACTIVATION)
+                                  ? tokens * double(model.ffnHidden) * input / tensor
+                                  : 0;
+        kept += model.topK * (ffn(model.ffnHidden) - output) + ffn(model.sharedFfn);
+        kept += model.topK * tokens * hidden * input / split *
                 (plan.parallel.GetExpertTensor() > 1 ? tensor : 1); // the experts' input, permuted
     }
-    else
+    else if (!plan.Recomputes(RecomputeModule::FEED_FORWARD))
     {
         kept += ffn(model.GetDenseFfn());
     }
-    if (plan.attention == AttentionKernel::UNFUSED && plan.recompute == RecomputeMode::NONE)
+    if (plan.attention == AttentionKernel::UNFUSED &&
+        !plan.Recomputes(RecomputeModule::ATTENTION_CORE))
     {
         // Output of the softmax and of its dropout, and the dropout's mask.
         const double dropout = model.dropout ? bytes + 1 : 0;
@@ -133,6 +142,12 @@ ParameterCount GetLayerParameters(const TrainingPlan& plan, uint32_t layer)
         count.dense += GetFfnMatrices(model, model.GetDenseFfn(), tensor) + rowBias;
         count.sequence += rowBias;
     }
+    if (layer >= model.layers) // predicts a further token: two norms and a matrix come before it
+    {
+        const uint64_t before = 2 * model.GetNormParameters();
+        count.dense += 2 * uint64_t(model.hidden) * model.hidden / tensor + before;
+        count.sequence += before;
+    }
     return count;
 }
 
@@ -140,7 +155,7 @@ ParameterCount GetPartParameters(const TrainingPlan& plan, uint32_t part)
 {
     ParameterCount count;
     const uint32_t first = plan.GetFirstLayerOfPart(part);
-    for (uint32_t i = 0; i < plan.GetPartLayers(part); ++i)
+    for (uint32_t i = 0; i < plan.GetPartSize(part); ++i)
     {
         count += GetLayerParameters(plan, first + i);
     }
@@ -150,7 +165,7 @@ ParameterCount GetPartParameters(const TrainingPlan& plan, uint32_t part)
 ParameterCount GetEmbeddingParameters(const TrainingPlan& plan, uint32_t stage)
 {
     ParameterCount count;
-    if (stage == 0)
+    if (plan.HoldsPart(stage, 0))
     {
         const uint64_t positions =
             plan.model.learnedPositions ? uint64_t(plan.model.sequence) * plan.model.hidden : 0;
@@ -163,11 +178,14 @@ ParameterCount GetEmbeddingParameters(const TrainingPlan& plan, uint32_t stage)
 ParameterCount GetHeadParameters(const TrainingPlan& plan, uint32_t stage)
 {
     ParameterCount count;
-    if (stage + 1 == plan.parallel.pipeline)
+    if (plan.HoldsPart(stage, plan.GetParts() - 1))
     {
         count.sequence = plan.model.GetNormParameters();
         const bool hasOwn = !plan.model.tiedEmbeddings || plan.SharesEmbedding();
-        count.dense = count.sequence + (hasOwn ? WordEmbedding(plan) : 0);
+        // Further tokens are looked up here: a copy of the embedding, if it is not the output's.
+        const bool hasCopy = !plan.model.tiedEmbeddings && plan.SharesEmbedding();
+        count.dense = count.sequence + (hasOwn ? WordEmbedding(plan) : 0) +
+                      (hasCopy ? WordEmbedding(plan) : 0);
     }
     return count;
 }
@@ -175,9 +193,9 @@ ParameterCount GetHeadParameters(const TrainingPlan& plan, uint32_t stage)
 ParameterCount GetStageParameters(const TrainingPlan& plan, uint32_t stage)
 {
     ParameterCount count = GetEmbeddingParameters(plan, stage);
-    for (uint32_t chunk = 0; chunk < plan.chunks; ++chunk)
+    for (uint32_t part : plan.GetStageParts(stage))
     {
-        count += GetPartParameters(plan, chunk * plan.parallel.pipeline + stage);
+        count += GetPartParameters(plan, part);
     }
     count += GetHeadParameters(plan, stage);
     return count;
@@ -188,6 +206,7 @@ double GetModelParameters(const TrainingPlan& plan)
     TrainingPlan whole = plan; // on one rank nothing is split and nothing is held twice
     whole.parallel = ParallelDegrees();
     whole.chunks = 1;
+    whole.schedule = nullptr;
     whole.partLayers.clear();
     whole.embeddingIsLayer = false;
     whole.firstStageLayers = 0;
@@ -206,11 +225,10 @@ double GetActivationBytes(const TrainingPlan& plan, uint32_t stage)
     const bool isFull = plan.recompute == RecomputeMode::FULL;
     double ofLayers = 0; // one micro-batch, all chunks
     double largest = 0;  // one layer in full
-    for (uint32_t chunk = 0; chunk < plan.chunks; ++chunk)
+    for (uint32_t part : plan.GetStageParts(stage))
     {
-        const uint32_t part = chunk * plan.parallel.pipeline + stage;
         const uint32_t first = plan.GetFirstLayerOfPart(part);
-        for (uint32_t i = 0; i < plan.GetPartLayers(part); ++i)
+        for (uint32_t i = 0; i < plan.GetPartSize(part); ++i)
         {
             const bool isRecomputed =
                 isFull && (plan.recomputeLayers == 0 || i < plan.recomputeLayers);
@@ -224,9 +242,9 @@ double GetActivationBytes(const TrainingPlan& plan, uint32_t stage)
         }
     }
     const uint32_t inFlight =
-        GetPassesInFlight(*plan.GetSchedule(), stage, plan.GetPipelineShape());
+        GetPassesInFlight(*plan.GetSchedule(), stage, plan.GetPipelineShape(), true);
     double activations = inFlight * ofLayers / plan.chunks + largest;
-    if (stage + 1 == plan.parallel.pipeline)
+    if (plan.HoldsPart(stage, plan.GetParts() - 1))
     {
         // Logits in the parameters' type and in FP32, of the one micro-batch in the loss.
         activations += double(plan.GetTokens()) *
@@ -248,7 +266,7 @@ MemoryEstimate EstimateMemory(const TrainingPlan& plan, uint32_t stage)
 {
     const ParameterCount count = GetStageParameters(plan, stage);
     const uint64_t state = plan.parameters == DataType::FP32 ? 8 : 12;
-    const ParallelLayout layout(plan.parallel,
+    const ParallelLayout layout(plan.GetDegrees(),
                                 plan.parallel.tensor * plan.parallel.context * plan.parallel.data *
                                     plan.parallel.pipeline);
     const uint64_t own = Share(count.dense, layout.GetGroupSize(LayoutGroup::DATA)) +

@@ -41,15 +41,21 @@ ExecutionGraphPtr StageProgram::Make(std::vector<LayoutGroup>& slots)
 
 void StageProgram::MakeBlocking()
 {
-    for (const PipelineStep& step : MakePipelineSteps(*m_plan.GetSchedule(), m_stage, m_shape))
+    const auto steps = MakePipelineSteps(*m_plan.GetSchedule(), m_stage, m_shape);
+    for (size_t i = 0; i < steps.size(); ++i)
     {
-        if (step.isPass)
+        if (!steps[i].isPass)
         {
-            Pass(step.pass);
+            Transfer(steps[i].transfers);
+        }
+        else if (steps[i].pass.isPaired)
+        {
+            Pair(steps[i].pass, steps[i + 1].pass);
+            ++i;
         }
         else
         {
-            Transfer(step.transfers);
+            Pass(steps[i].pass);
         }
     }
 }
@@ -58,28 +64,39 @@ void StageProgram::MakeBlocking()
 void StageProgram::MakeOverlapped()
 {
     const auto passes = m_plan.GetSchedule()->GetPasses(m_stage, m_shape);
+    const auto getEnd = [&](size_t index) { return index + (passes[index].isPaired ? 2 : 1); };
     const auto receive = [&](size_t index) {
-        OperatorId op;
-        if (index < passes.size())
+        std::vector<OperatorId> asked;
+        for (size_t i = index; index < passes.size() && i < getEnd(index); ++i)
         {
-            for (const Message& message : GetInputs(passes[index], m_stage, m_shape))
+            for (const Message& message : GetInputs(passes[i], m_stage, m_shape))
             {
-                op = TransferBeside(message);
+                asked.push_back(TransferBeside(message));
             }
         }
-        return op;
+        return asked;
     };
-    OperatorId next = receive(0);
-    for (size_t i = 0; i < passes.size(); ++i)
+    std::vector<OperatorId> next = receive(0);
+    for (size_t i = 0; i < passes.size();)
     {
-        const OperatorId arrived = next;
-        next = receive(i + 1);
-        m_emitter.WaitFor(arrived);
-        GatherReceived(GetInputs(passes[i], m_stage, m_shape));
-        Pass(passes[i]);
-        for (const Message& message : GetOutputs(passes[i], m_stage, m_shape))
+        const size_t end = getEnd(i);
+        const std::vector<OperatorId> arrived = next;
+        next = receive(end);
+        for (OperatorId op : arrived)
         {
-            TransferBeside(message);
+            m_emitter.WaitFor(op);
+        }
+        for (size_t j = i; j < end; ++j)
+        {
+            GatherReceived(GetInputs(passes[j], m_stage, m_shape));
+        }
+        passes[i].isPaired ? Pair(passes[i], passes[i + 1]) : Pass(passes[i]);
+        for (; i < end; ++i)
+        {
+            for (const Message& message : GetOutputs(passes[i], m_stage, m_shape))
+            {
+                TransferBeside(message);
+            }
         }
     }
 }
@@ -101,11 +118,6 @@ void StageProgram::Pass(const PipelinePass& pass)
     }
 }
 
-uint32_t StageProgram::GetPart(uint32_t chunk) const
-{
-    return chunk * m_plan.parallel.pipeline + m_stage;
-}
-
 bool StageProgram::IsRecomputed(uint32_t indexInPart) const
 {
     return m_plan.recompute == RecomputeMode::FULL &&
@@ -114,89 +126,162 @@ bool StageProgram::IsRecomputed(uint32_t indexInPart) const
 
 void StageProgram::Forward(const PipelinePass& pass)
 {
-    const uint32_t part = GetPart(pass.chunk);
-    const bool isFirstUse = !m_hasParameters[pass.chunk];
-    m_hasParameters[pass.chunk] = true;
-    uint32_t position = 0; // of the part's first layer on this stage
-    for (uint32_t chunk = 0; chunk < pass.chunk; ++chunk)
+    BeginForward(pass);
+    for (uint32_t i = 0; i < GetLayers(pass); ++i)
     {
-        position += m_plan.GetPartLayers(GetPart(chunk));
+        ForwardLayer(pass, i);
     }
-    if (part == 0)
+    EndForward(pass);
+}
+
+void StageProgram::BeginForward(const PipelinePass& pass)
+{
+    m_isFirstUse = !m_hasParameters[pass.chunk];
+    m_hasParameters[pass.chunk] = true;
+    m_position = 0; // of the part's first layer on this stage
+    for (uint32_t part : m_plan.GetStageParts(m_stage))
+    {
+        m_position += part < GetPart(pass) ? m_plan.GetPartSize(part) : 0;
+    }
+    if (GetPart(pass) == 0)
     {
         m_sharded.BeginForward();
-        if (isFirstUse)
+        if (m_isFirstUse)
         {
             m_gradients.WaitForParameters(0);
         }
         m_ends.EmbeddingForward();
     }
-    const uint32_t first = m_plan.GetFirstLayerOfPart(part);
-    for (uint32_t i = 0; i < m_plan.GetPartLayers(part); ++i)
+}
+
+void StageProgram::BeforeForward(const PipelinePass& pass, uint32_t index)
+{
+    if (m_isFirstUse)
     {
-        if (isFirstUse)
-        {
-            m_gradients.WaitForParameters(position + i);
-        }
-        m_sharded.BeforeForward(first + i);
-        m_layers.Forward(first + i);
-        m_sharded.AfterForward(first + i);
+        m_gradients.WaitForParameters(m_position + index);
     }
-    if (part + 1 == m_plan.GetParts())
+    m_sharded.BeforeForward(GetLayer(pass, index));
+    if (GetLayer(pass, index) >= m_plan.model.layers)
+    {
+        m_ends.JoinForward();
+    }
+}
+
+void StageProgram::ForwardLayer(const PipelinePass& pass, uint32_t index)
+{
+    BeforeForward(pass, index);
+    m_layers.Forward(GetLayer(pass, index));
+    m_sharded.AfterForward(GetLayer(pass, index));
+}
+
+void StageProgram::EndForward(const PipelinePass& pass)
+{
+    if (GetPart(pass) + 1 == m_plan.GetParts())
     {
         m_ends.HeadForward();
     }
     m_emitter.SetPrefix("");
 }
 
+bool StageProgram::CountBackward(const PipelinePass& pass)
+{
+    const auto [first, end] = m_shape.GetMicroBatches(pass.chunk);
+    return ++m_backwards[pass.chunk] == end - first;
+}
+
 void StageProgram::Backward(const PipelinePass& pass)
 {
-    if (pass.kind == PipelinePass::Kind::BACKWARD_INPUT)
+    const bool makesGradients = BeginBackward(pass);
+    for (uint32_t i = GetLayers(pass); i-- > 0;)
+    {
+        BackwardLayer(pass, i, makesGradients);
+    }
+    EndBackward(pass, makesGradients);
+}
+
+bool StageProgram::BeginBackward(const PipelinePass& pass)
+{
+    const bool isWhole = pass.kind == PipelinePass::Kind::BACKWARD;
+    if (!isWhole)
     {
         m_layers.DeferWeights(&m_deferred[{pass.microBatch, pass.chunk}]);
-        BackwardLayers(pass, false);
-        m_layers.DeferWeights(nullptr);
-        return;
     }
-    const bool isLast = ++m_backwards[pass.chunk] == m_plan.microBatches;
-    const bool reducesEach = m_plan.sharding == StateSharding::GRADIENTS;
-    BackwardLayers(pass, isLast || reducesEach);
-    if (reducesEach || (isLast && m_plan.overlapGradients))
+    const bool makesGradients =
+        isWhole && (CountBackward(pass) || m_plan.sharding == StateSharding::GRADIENTS);
+    if (GetPart(pass) + 1 == m_plan.GetParts())
+    {
+        m_ends.HeadBackward();
+        Ready(GetHeadParameters(m_plan, m_stage), makesGradients);
+    }
+    return makesGradients;
+}
+
+void StageProgram::BackwardLayer(const PipelinePass& pass, uint32_t index, bool makesGradients)
+{
+    m_sharded.BeforeBackward(GetLayer(pass, index));
+    m_layers.Backward(GetLayer(pass, index), IsRecomputed(index));
+    AfterBackward(pass, index, makesGradients);
+}
+
+void StageProgram::AfterBackward(const PipelinePass& pass, uint32_t index, bool makesGradients)
+{
+    m_sharded.AfterBackward(GetLayer(pass, index));
+    if (GetLayer(pass, index) >= m_plan.model.layers)
+    {
+        m_ends.JoinBackward();
+    }
+    Ready(GetLayerParameters(m_plan, GetLayer(pass, index)), makesGradients);
+}
+
+void StageProgram::EndBackward(const PipelinePass& pass, bool makesGradients)
+{
+    if (GetPart(pass) == 0)
+    {
+        m_ends.EmbeddingBackward();
+        m_sharded.EndBackward();
+        Ready(GetEmbeddingParameters(m_plan, m_stage), makesGradients);
+    }
+    m_emitter.SetPrefix("");
+    m_layers.DeferWeights(nullptr);
+    if (makesGradients && (m_plan.overlapGradients || m_plan.sharding == StateSharding::GRADIENTS))
     {
         m_gradients.Flush();
     }
 }
 
-/** @param makesGradients gradients are complete as layers end */
-void StageProgram::BackwardLayers(const PipelinePass& pass, bool makesGradients)
+void StageProgram::Ready(const ParameterCount& count, bool makesGradients)
 {
-    const uint32_t part = GetPart(pass.chunk);
-    const auto ready = [&](const ParameterCount& count) {
-        if (makesGradients && !m_sharded.IsActive())
-        {
-            m_gradients.Ready(count);
-        }
-    };
-    if (part + 1 == m_plan.GetParts())
+    if (makesGradients && !m_sharded.IsActive())
     {
-        m_ends.HeadBackward();
-        ready(GetHeadParameters(m_plan, m_stage));
+        m_gradients.Ready(count);
     }
-    const uint32_t first = m_plan.GetFirstLayerOfPart(part);
-    for (uint32_t i = m_plan.GetPartLayers(part); i-- > 0;)
+}
+
+// The order of Megatron-Core's TransformerModelChunkSchedulePlan: the last layer of the backward
+// pass meets the first of the forward pass.
+
+void StageProgram::Pair(const PipelinePass& forward, const PipelinePass& backward)
+{
+    BeginForward(forward);
+    const bool makesGradients = BeginBackward(backward);
+    uint32_t next = 0;
+    uint32_t left = GetLayers(backward);
+    while (next < GetLayers(forward) && left > 0)
     {
-        m_sharded.BeforeBackward(first + i);
-        m_layers.Backward(first + i, IsRecomputed(i));
-        m_sharded.AfterBackward(first + i);
-        ready(GetLayerParameters(m_plan, first + i));
+        BeforeForward(forward, next);
+        m_layers.ForwardBackward(GetLayer(forward, next++), GetLayer(backward, --left));
+        AfterBackward(backward, left, makesGradients);
     }
-    if (part == 0)
+    while (left > 0)
     {
-        m_ends.EmbeddingBackward();
-        m_sharded.EndBackward();
-        ready(GetEmbeddingParameters(m_plan, m_stage));
+        BackwardLayer(backward, --left, makesGradients);
     }
-    m_emitter.SetPrefix("");
+    EndBackward(backward, makesGradients);
+    while (next < GetLayers(forward))
+    {
+        ForwardLayer(forward, next++);
+    }
+    EndForward(forward);
 }
 
 void StageProgram::BackwardWeights(const PipelinePass& pass)
@@ -205,25 +290,24 @@ void StageProgram::BackwardWeights(const PipelinePass& pass)
     if (put != m_deferred.end())
     {
         m_layers.MakeDeferred(put->second);
+        m_emitter.EndUnit();
         m_deferred.erase(put);
     }
     m_emitter.SetPrefix("");
-    if (++m_backwards[pass.chunk] == m_plan.microBatches && !m_sharded.IsActive())
+    const bool isLast = CountBackward(pass);
+    const uint32_t part = GetPart(pass);
+    Ready(GetPartParameters(m_plan, part), isLast);
+    if (part + 1 == m_plan.GetParts())
     {
-        const uint32_t part = GetPart(pass.chunk);
-        m_gradients.Ready(GetPartParameters(m_plan, part));
-        if (part + 1 == m_plan.GetParts())
-        {
-            m_gradients.Ready(GetHeadParameters(m_plan, m_stage));
-        }
-        if (part == 0)
-        {
-            m_gradients.Ready(GetEmbeddingParameters(m_plan, m_stage));
-        }
-        if (m_plan.overlapGradients)
-        {
-            m_gradients.Flush();
-        }
+        Ready(GetHeadParameters(m_plan, m_stage), isLast);
+    }
+    if (part == 0)
+    {
+        Ready(GetEmbeddingParameters(m_plan, m_stage), isLast);
+    }
+    if (isLast && m_plan.overlapGradients)
+    {
+        m_gradients.Flush();
     }
 }
 
@@ -266,8 +350,12 @@ void StageProgram::Transfer(const std::vector<Message>& messages)
 OperatorId StageProgram::TransferBeside(const Message& message)
 {
     m_emitter.SetPrefix("");
-    const std::string stream = std::string(message.isSend ? "pp send " : "pp receive ") +
-                               (message.isActivation ? "activations" : "gradients");
+    std::string stream = std::string(message.isSend ? "pp send " : "pp receive ") +
+                         (message.isActivation ? "activations" : "gradients");
+    if (m_shape.placement != PartPlacement::LOOP) // both ways at once, neither behind the other
+    {
+        stream += message.chunk == 0 ? " down" : " up";
+    }
     return m_emitter.TransferAsync(
         NameOf(message), LayoutGroup::PIPELINE, stream, {MakeElement(message)});
 }

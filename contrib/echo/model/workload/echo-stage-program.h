@@ -48,12 +48,41 @@ class StageProgram
     void MakeBlocking();
     void MakeOverlapped();
     void Pass(const PipelinePass& pass);
+    /** Two passes that run together, layer by layer; then what is left of the longer one. */
+    void Pair(const PipelinePass& forward, const PipelinePass& backward);
     void Forward(const PipelinePass& pass);
+    void BeginForward(const PipelinePass& pass);
+    void ForwardLayer(const PipelinePass& pass, uint32_t index);
+    /** What a layer's forward pass waits for. */
+    void BeforeForward(const PipelinePass& pass, uint32_t index);
+    void EndForward(const PipelinePass& pass);
     void Backward(const PipelinePass& pass);
-    void BackwardLayers(const PipelinePass& pass, bool makesGradients);
+    /** @return whether the weights' gradients are complete behind each layer of the pass */
+    bool BeginBackward(const PipelinePass& pass);
+    void BackwardLayer(const PipelinePass& pass, uint32_t index, bool makesGradients);
+    void AfterBackward(const PipelinePass& pass, uint32_t index, bool makesGradients);
+    void EndBackward(const PipelinePass& pass, bool makesGradients);
+    /** Gradients are there, unless the layers' own split takes care of them. */
+    void Ready(const ParameterCount& count, bool makesGradients);
+    /** @return whether @p pass was the last backward pass of its chunk */
+    bool CountBackward(const PipelinePass& pass);
     void BackwardWeights(const PipelinePass& pass);
     bool IsRecomputed(uint32_t indexInPart) const;
-    uint32_t GetPart(uint32_t chunk) const;
+    uint32_t GetPart(const PipelinePass& pass) const
+    {
+        return m_shape.GetPart(m_stage, pass.chunk);
+    }
+
+    uint32_t GetLayers(const PipelinePass& pass) const
+    {
+        return m_plan.GetPartSize(GetPart(pass));
+    }
+
+    uint32_t GetLayer(const PipelinePass& pass, uint32_t index) const
+    {
+        return m_plan.GetFirstLayerOfPart(GetPart(pass)) + index;
+    }
+
     /** A message between stages, as the pipeline group sees it. */
     CommunicationDescription::Element MakeElement(const Message& message) const;
     static std::string NameOf(const Message& message);
@@ -72,6 +101,8 @@ class StageProgram
     ShardedLayers m_sharded;
     std::vector<uint32_t> m_backwards; //!< done, by chunk
     std::vector<bool> m_hasParameters; //!< by chunk: a forward pass has waited for them
+    bool m_isFirstUse{false};          //!< of the parameters of the forward pass at hand
+    uint32_t m_position{0};            //!< of its first layer among those of this stage
     std::map<std::pair<uint32_t, uint32_t>, LayerOperators::Deferred> m_deferred;
 };
 

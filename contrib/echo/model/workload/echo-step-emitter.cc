@@ -124,11 +124,11 @@ OperatorId StepEmitter::Kernel(const std::string& name,
 {
     const OperatorId op = m_builder.AddCompute(m_compute, m_prefix + name, Time(), flops, bytes);
     m_builder.SetKernel(op, kernel, precision, shape);
-    for (OperatorId pending : m_pending)
+    for (OperatorId pending : m_pending[m_lane])
     {
         m_builder.AddDependency(op, pending);
     }
-    m_pending.clear();
+    m_pending[m_lane].clear();
     m_lastKernel = op;
     ++m_unissued;
     return op;
@@ -156,7 +156,7 @@ void StepEmitter::Follow(OperatorId communication)
     {
         m_builder.AddDependency(communication, m_lastKernel);
     }
-    for (OperatorId pending : m_pending)
+    for (OperatorId pending : m_pending[m_lane])
     {
         m_builder.AddDependency(communication, pending);
     }
@@ -207,8 +207,18 @@ void StepEmitter::WaitFor(OperatorId op)
 {
     if (op.IsValid())
     {
-        m_pending.push_back(op);
+        m_pending[m_lane].push_back(op);
     }
+}
+
+void StepEmitter::JoinLanes()
+{
+    m_lane = 0;
+    for (OperatorId pending : m_pending[1])
+    {
+        WaitFor(pending);
+    }
+    m_pending[1].clear();
 }
 
 void StepEmitter::Transfer(const std::string& name, LayoutGroup group, Elements elements)

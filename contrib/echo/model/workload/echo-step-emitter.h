@@ -22,7 +22,8 @@ namespace echo
  *
  * A communication starts after all kernels issued before it. A blocking one (`async_op=False`, or
  * waited for at once) holds back the kernels after it; of an asynchronous one the caller says with
- * WaitFor() when its result is needed.
+ * WaitFor() when its result is needed. What two passes that run together wait for is kept apart, in
+ * two lanes: what is waited for in one holds back nothing of the other.
  */
 class StepEmitter
 {
@@ -101,8 +102,23 @@ class StepEmitter
     OperatorId CollectiveAsync(const std::string& name,
                                LayoutGroup group,
                                const CollectiveSpec& spec);
-    /** Kernels and communications from here on start after @p op (nothing if it is invalid). */
+    /** Kernels and communications of this lane start after @p op from here on (nothing if it is
+     * invalid). */
     void WaitFor(OperatorId op);
+    /** Begins the second lane: it waits for what the first one waits for. */
+    void ForkLanes()
+    {
+        m_pending[1] = m_pending[0];
+    }
+
+    /** What is written from here on is of lane @p lane, 0 or 1. */
+    void SetLane(uint32_t lane)
+    {
+        m_lane = lane;
+    }
+
+    /** Ends the second lane: the first one waits for what it waited for. */
+    void JoinLanes();
     using Elements = std::vector<CommunicationDescription::Element>;
 
     /** A blocking batch of sends and receives in a group. */
@@ -144,10 +160,11 @@ class StepEmitter
     ExecutionGraphBuilder m_builder;
     uint32_t m_contextIndex;
     StreamId m_compute;
-    OperatorId m_lastKernel;           //!< invalid before the first
-    std::vector<OperatorId> m_pending; //!< communications that the next operator must wait for
-    uint32_t m_unissued{0};            //!< kernels since the last EndUnit
-    OperatorId m_hostWait;             //!< that the host waits for; invalid if none
+    OperatorId m_lastKernel;              //!< invalid before the first
+    std::vector<OperatorId> m_pending[2]; //!< what the next operator of a lane must wait for
+    uint32_t m_lane{0};
+    uint32_t m_unissued{0}; //!< kernels since the last EndUnit
+    OperatorId m_hostWait;  //!< that the host waits for; invalid if none
     std::string m_prefix;
     std::map<LayoutGroup, uint32_t> m_slotOf;
     std::vector<LayoutGroup> m_slots;

@@ -203,6 +203,10 @@ void RefuseWithoutExperts(const TrainingPlan& plan)
                std::to_string(plan.dispatchDomain) + " for a model without experts",
                expected);
     }
+    if (plan.fusedExperts)
+    {
+        Refuse("fused_experts", "true for a model without experts", expected);
+    }
     if (plan.overlapExperts)
     {
         Refuse("parallel.overlap_experts", "true for a model without experts", expected);
@@ -274,6 +278,12 @@ void CheckExperts(const TrainingPlan& plan)
 
 void CheckSharding(const TrainingPlan& plan)
 {
+    if (plan.sharding == StateSharding::PARAMETERS && plan.model.mtpLayers > 0)
+    {
+        Refuse("model.mtp_layers",
+               std::to_string(plan.model.mtpLayers) + " with zero 3",
+               "0 where parameters are split over data ranks");
+    }
     if (plan.sharding == StateSharding::PARAMETERS && plan.parallel.pipeline > 1)
     {
         Refuse("parallel.zero",
@@ -318,6 +328,19 @@ void CheckRecomputation(const TrainingPlan& plan)
                std::to_string(plan.recomputeLayers) + " without recompute: full",
                "it with full recomputation only");
     }
+    if (plan.Recomputes(RecomputeModule::LATENT_EXPANSION) && !plan.model.IsLatent())
+    {
+        Refuse("recompute", "mla_up_proj without latent attention", "model.latent_attention too");
+    }
+    if (plan.Recomputes(RecomputeModule::EXPERT_ACTIVATION) && plan.model.experts == 0)
+    {
+        Refuse("recompute", "moe_act without experts", "model.experts too");
+    }
+    const bool hasDense = plan.model.experts == 0 || plan.model.denseLayers > 0;
+    if (plan.Recomputes(RecomputeModule::FEED_FORWARD) && !hasDense)
+    {
+        Refuse("recompute", "mlp where every layer has experts", "model.dense_layers too");
+    }
     uint32_t most = 0; // layers of a part
     for (uint32_t part = 0; part < plan.GetParts(); ++part)
     {
@@ -328,6 +351,43 @@ void CheckRecomputation(const TrainingPlan& plan)
         Refuse("recompute_layers",
                std::to_string(plan.recomputeLayers),
                "at most the layers of a part, " + std::to_string(most));
+    }
+}
+
+/** What cannot be where passes run in pairs, and what would be ignored where they do not. */
+void CheckPairs(const TrainingPlan& plan)
+{
+    bool hasPairs = false;
+    for (uint32_t stage = 0; stage < plan.parallel.pipeline && !hasPairs; ++stage)
+    {
+        const auto passes = plan.GetSchedule()->GetPasses(stage, plan.GetPipelineShape());
+        hasPairs = std::any_of(
+            passes.begin(), passes.end(), [](const PipelinePass& pass) { return pass.isPaired; });
+    }
+    if (!hasPairs && plan.delayWeights)
+    {
+        Refuse("parallel.delay_weight_gradients",
+               "true without passes that run in pairs",
+               "it with schedule combined, dual-pipe or dual-pipe-v only");
+    }
+    if (!hasPairs)
+    {
+        return;
+    }
+    const char* const found = "with passes that run in pairs";
+    if (plan.recompute == RecomputeMode::FULL)
+    {
+        Refuse("recompute", std::string("full ") + found, "none or selective");
+    }
+    if (plan.sharding == StateSharding::PARAMETERS)
+    {
+        Refuse("parallel.zero", std::string("3 ") + found, "0, 1 or 2");
+    }
+    if (plan.overlapExperts)
+    {
+        Refuse("parallel.overlap_experts",
+               std::string("true ") + found,
+               "false: tokens travel beside the other pass");
     }
 }
 
@@ -342,6 +402,7 @@ void CheckSchedule(const TrainingPlan& plan)
                "1f1b, or vp 2 or more: one chunk a stage leaves nothing to interleave");
     }
     CheckPipeline(*plan.GetSchedule(), plan.GetPipelineShape(), !plan.overlapPipeline);
+    CheckPairs(plan);
     if (plan.host.waitsForPeers && plan.host.kernel.IsZero())
     {
         Refuse("host.waits_for_peers",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-training-plan.h"
 
+#include <algorithm>
+
 namespace ns3
 {
 namespace echo
@@ -55,11 +57,28 @@ uint32_t TrainingPlan::GetFirstLayerOfPart(uint32_t part) const
 uint32_t TrainingPlan::GetStageLayers(uint32_t stage) const
 {
     uint32_t layers = 0;
-    for (uint32_t chunk = 0; chunk < chunks; ++chunk)
+    for (uint32_t part : GetStageParts(stage))
     {
-        layers += GetPartLayers(chunk * parallel.pipeline + stage);
+        layers += GetPartLayers(part);
     }
     return layers;
+}
+
+std::vector<uint32_t> TrainingPlan::GetStageParts(uint32_t stage) const
+{
+    std::vector<uint32_t> parts;
+    for (uint32_t chunk = 0; chunk < chunks; ++chunk)
+    {
+        parts.push_back(GetPipelineShape().GetPart(stage, chunk));
+    }
+    std::sort(parts.begin(), parts.end());
+    return parts;
+}
+
+bool TrainingPlan::HoldsPart(uint32_t stage, uint32_t part) const
+{
+    const std::vector<uint32_t> parts = GetStageParts(stage);
+    return std::find(parts.begin(), parts.end(), part) != parts.end();
 }
 
 uint64_t TrainingPlan::GetPaddedVocabulary() const
@@ -71,6 +90,15 @@ uint64_t TrainingPlan::GetPaddedVocabulary() const
 namespace
 {
 
+/** @return weights through which latent attention expands a token */
+double GetExpansionWeights(const TransformerShape& model)
+{
+    const double queries = double(model.heads) * model.GetHeadSize();
+    return queries * (model.latentQueries > 0 ? model.latentQueries : model.hidden) +
+           double(model.latentKeys) * model.heads *
+               (model.GetHeadSize() - model.rotarySize + model.GetValueSize());
+}
+
 /** @return multiplications and additions of a layer's matrices, a token, forward */
 double GetMatrixFlops(const TransformerShape& model, uint32_t layer)
 {
@@ -81,12 +109,8 @@ double GetMatrixFlops(const TransformerShape& model, uint32_t layer)
     double weights = double(model.GetAttentionSize()) * hidden;
     if (model.IsLatent())
     {
-        const double queries = double(model.heads) * model.GetHeadSize();
-        weights +=
-            model.latentQueries > 0 ? (hidden + queries) * model.latentQueries : hidden * queries;
-        weights += hidden * (model.latentKeys + model.rotarySize) +
-                   double(model.latentKeys) * model.heads *
-                       (model.GetHeadSize() - model.rotarySize + model.GetValueSize());
+        weights += GetExpansionWeights(model) +
+                   hidden * (model.latentQueries + model.latentKeys + model.rotarySize);
     }
     else
     {
@@ -95,6 +119,7 @@ double GetMatrixFlops(const TransformerShape& model, uint32_t layer)
     weights += model.HasExperts(layer) ? model.topK * ffn(model.ffnHidden) + ffn(model.sharedFfn) +
                                              hidden * model.experts
                                        : ffn(model.GetDenseFfn());
+    weights += layer >= model.layers ? 2 * hidden * hidden : 0; // joins hidden state and token
     return 2 * weights;
 }
 
@@ -107,7 +132,7 @@ double TrainingPlan::GetStepFlops() const
     for (uint32_t part = 0; part < GetParts(); ++part)
     {
         const uint32_t first = GetFirstLayerOfPart(part);
-        for (uint32_t i = 0; i < GetPartLayers(part); ++i)
+        for (uint32_t i = 0; i < GetPartSize(part); ++i)
         {
             const double matrices = GetMatrixFlops(model, first + i);
             const double pairs =
@@ -122,10 +147,21 @@ double TrainingPlan::GetStepFlops() const
             perToken += 3 * matrices + core + coreBackward;
             const bool isFull =
                 recompute == RecomputeMode::FULL && (recomputeLayers == 0 || i < recomputeLayers);
-            perToken += isFull ? matrices + core : recompute == RecomputeMode::SELECTIVE ? core : 0;
+            perToken += isFull ? matrices + core : 0;
+            perToken += Recomputes(RecomputeModule::ATTENTION_CORE) ? core : 0;
+            if (Recomputes(RecomputeModule::LATENT_EXPANSION))
+            {
+                perToken += 2 * GetExpansionWeights(model);
+            }
+            if (Recomputes(RecomputeModule::FEED_FORWARD) && !model.HasExperts(first + i))
+            {
+                perToken += 2.0 * model.hidden *
+                            (double(model.GetInputSize(model.GetDenseFfn())) + model.GetDenseFfn());
+            }
         }
     }
-    const double head = 6.0 * model.hidden * double(GetPaddedVocabulary());
+    const double head =
+        6.0 * model.hidden * double(GetPaddedVocabulary()) * (1 + model.mtpLayers);
     return double(GetTokens()) * parallel.context * microBatches * parallel.data *
            (perToken + head);
 }

@@ -25,8 +25,18 @@ namespace echo
 enum class RecomputeMode : uint8_t
 {
     NONE,
-    SELECTIVE, //!< the attention core (arXiv 2205.05198)
+    SELECTIVE, //!< some parts of each layer, the attention core if none is named
     FULL,      //!< each layer from its input
+};
+
+/** Parts of a layer that can be recomputed alone (Megatron-Core's recompute_modules). */
+enum class RecomputeModule : uint8_t
+{
+    ATTENTION_CORE,    //!< core_attn (arXiv 2205.05198)
+    LATENT_EXPANSION,  //!< mla_up_proj: queries, keys and values from what latent attention keeps
+    EXPERT_ACTIVATION, //!< moe_act: the experts' activation
+    NORMS,             //!< layernorm: both norms
+    FEED_FORWARD,      //!< mlp: the feed-forward block of layers without experts
 };
 
 /** How queries meet keys and values. */
@@ -82,6 +92,8 @@ struct TrainingPlan
     bool overlapReduction{true};    //!< input gradients over tensor ranks beside weight gradients
     bool overlapTensor{false};      //!< tensor-parallel communication beside its matrix product
     bool overlapExperts{false};     //!< tokens travel beside the experts that all visit
+    bool delayWeights{false};       //!< where passes run in pairs: weight gradients of experts are
+                                    //!< made while their tokens travel
     uint64_t bucketElements{0};     //!< 0: max(40e6, 1e6 * data degree), as Megatron-Core
     bool clipGradients{true};       //!< a global gradient norm before the optimizer
     ContextExchange contextExchange{ContextExchange::RING};
@@ -89,7 +101,9 @@ struct TrainingPlan
     uint32_t dispatchDomain{0};     //!< ranks among which a token travels once; 0: no such
     RecomputeMode recompute{RecomputeMode::NONE};
     uint32_t recomputeLayers{0}; //!< of each part, with FULL; 0: all
+    std::vector<RecomputeModule> recomputeModules; //!< with SELECTIVE; empty: the attention core
     AttentionKernel attention{AttentionKernel::UNFUSED};
+    bool fusedExperts{false}; //!< activation and casts of experts inside their matrix products
     HostLaunch host;
     uint32_t microBatch{1};   //!< sequences a micro-batch and data rank
     uint32_t microBatches{1}; //!< micro-batches a step and data rank
@@ -105,16 +119,39 @@ struct TrainingPlan
      */
     void Check() const;
 
-    /** @return parts into which the pipeline cuts the model: stages times chunks */
+    /** @return parts into which the pipeline cuts the model */
     uint32_t GetParts() const
     {
-        return parallel.pipeline * chunks;
+        return GetPipelineShape().GetParts();
     }
 
     PipelineShape GetPipelineShape() const
     {
-        return {parallel.pipeline, chunks, microBatches};
+        return {parallel.pipeline,
+                chunks,
+                microBatches,
+                schedule ? schedule->GetPlacement() : PartPlacement::LOOP};
     }
+
+    /** @return whether every part of the model is on two stages (DualPipe) */
+    bool HoldsTwice() const
+    {
+        return GetPipelineShape().placement == PartPlacement::BOTH;
+    }
+
+    /** @return the degrees, with what the schedule says of stages that hold the same */
+    ParallelDegrees GetDegrees() const
+    {
+        ParallelDegrees degrees = parallel;
+        degrees.isMirrored = HoldsTwice();
+        return degrees;
+    }
+
+    /** @return the parts of the model on @p stage, in the model's order */
+    std::vector<uint32_t> GetStageParts(uint32_t stage) const;
+
+    /** @return whether a rank of @p stage holds part @p part of the model */
+    bool HoldsPart(uint32_t stage, uint32_t part) const;
 
     /** @return elements of a bucket where none are set, as Megatron-Core takes them */
     uint64_t GetDefaultBucketElements() const
@@ -126,6 +163,12 @@ struct TrainingPlan
     Ptr<const PipelineSchedule> GetSchedule() const;
     /** @return layers of a part of the model */
     uint32_t GetPartLayers(uint32_t part) const;
+    /** @return layers that run in a part, those that predict further tokens too */
+    uint32_t GetPartSize(uint32_t part) const
+    {
+        return GetPartLayers(part) + (part + 1 == GetParts() ? model.mtpLayers : 0);
+    }
+
     /** @return index of a part's first layer */
     uint32_t GetFirstLayerOfPart(uint32_t part) const;
     /** @return layers of a pipeline stage */
@@ -148,6 +191,16 @@ struct TrainingPlan
         return sharding != StateSharding::NONE;
     }
 
+    /** @return whether the backward pass makes @p module again */
+    bool Recomputes(RecomputeModule module) const
+    {
+        const auto& modules = recomputeModules;
+        return recompute == RecomputeMode::SELECTIVE &&
+               (modules.empty()
+                    ? module == RecomputeModule::ATTENTION_CORE
+                    : std::find(modules.begin(), modules.end(), module) != modules.end());
+    }
+
     /** @return whether matrices are multiplied in a format narrower than the parameters' */
     bool CastsInputs() const
     {
@@ -159,7 +212,7 @@ struct TrainingPlan
     /** @return whether the last stage holds a copy of the first stage's word embedding */
     bool SharesEmbedding() const
     {
-        return model.tiedEmbeddings && parallel.pipeline > 1;
+        return (model.tiedEmbeddings || model.mtpLayers > 0) && parallel.pipeline > 1 && !HoldsPart(0, GetParts() - 1);
     }
 
     /**

@@ -40,7 +40,7 @@ ProgramIndex GetIndex(const TrainingPlan& plan, const ParallelLayout& layout, Ra
 WorkloadGraphPtr GenerateTransformer(const TrainingPlan& plan, uint32_t ranks)
 {
     plan.Check();
-    const ParallelLayout layout(plan.parallel, ranks);
+    const ParallelLayout layout(plan.GetDegrees(), ranks);
     WorkloadBuilder builder(ranks);
     // Groups in the order of their first rank, so that their ids and names follow the layout.
     std::map<std::pair<LayoutGroup, RankId>, CommGroupPtr> groups; // by first rank

@@ -30,6 +30,9 @@ struct TransformerShape
     uint32_t sharedFfn{0};   //!< inner size of the experts that every token visits; 0: none
     uint32_t denseLayers{0}; //!< first layers that have no experts
     uint32_t denseFfn{0};    //!< inner size of their feed-forward block
+    uint32_t mtpLayers{0};   //!< layers behind the last that predict further tokens, each with a
+                             //!< projection before and the output layer once more behind it
+                             //!< (arXiv 2412.19437, 2.2)
 
     // Multi-head latent attention (arXiv 2405.04434, 2.1); latentKeys 0: plain attention.
     uint32_t latentQueries{0}; //!< size that queries are compressed to; 0: they are not

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What recipes of mixtures of experts set: layers that predict further tokens, modules that are
+// recomputed, products that activate and cast, tokens that are sorted.
+
+#include "list-scheduler.h"
+#include "small-plan.h"
+
+#include "ns3/echo-overlapped-schedules.h"
+#include "ns3/echo-stage-parameters.h"
+#include "ns3/echo-workload-health.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace ns3;
+using namespace ns3::echo;
+using testing::HasSubstr;
+
+namespace
+{
+
+/** @return operators of rank @p rank whose name holds @p text */
+uint32_t Count(const WorkloadGraph& workload, uint32_t rank, const std::string& text)
+{
+    const ExecutionGraph& program = *workload.GetProgram(RankId(rank));
+    uint32_t count = 0;
+    for (const Operator& op : program.GetOperators())
+    {
+        count += program.GetName(op).find(text) != std::string::npos;
+    }
+    return count;
+}
+
+double FlopsOf(const WorkloadGraph& workload)
+{
+    double sum = 0;
+    for (uint32_t rank = 0; rank < workload.GetRankCount(); ++rank)
+    {
+        for (const Operator& op : workload.GetProgram(RankId(rank))->GetOperators())
+        {
+            sum += op.flops;
+        }
+    }
+    return sum;
+}
+
+/** Latent attention, one dense layer, then experts with shared ones; two stages. */
+TrainingPlan LatentMixture()
+{
+    TrainingPlan plan = SmallPlan({2, 1, 2, 2, 2}, 4);
+    plan.model.latentQueries = 96;
+    plan.model.latentKeys = 64;
+    plan.model.rotarySize = 16;
+    plan.model.experts = 4;
+    plan.model.sharedFfn = 128;
+    plan.model.denseLayers = 1;
+    plan.model.learnedPositions = false;
+    plan.model.tiedEmbeddings = false;
+    plan.model.SetDefaults();
+    plan.sequenceParallel = true;
+    plan.attention = AttentionKernel::FLASH;
+    plan.parameters = DataType::BF16;
+    plan.matmul = DataType::BF16;
+    plan.microBatches = 3;
+    return plan;
+}
+
+TEST(FurtherTokens, AddALayerItsJoinAndTheOutputOnTheLastStage)
+{
+    TrainingPlan plan = LatentMixture();
+    const auto before = GetStageParameters(plan, 1);
+    const auto first = GetStageParameters(plan, 0);
+    plan.model.mtpLayers = 1;
+    const auto after = GetStageParameters(plan, 1);
+    EXPECT_EQ(GetStageParameters(plan, 0).GetTotal(), first.GetTotal());
+    // A layer with experts, 2 h x h for the join split over 2 ranks, two norms of 2 h before it,
+    // and a copy of the word embedding, 1024 / 2 x h, as embeddings are not tied.
+    EXPECT_EQ(after.GetTotal() - before.GetTotal(),
+              GetLayerParameters(plan, 3).GetTotal() + 2 * 256 * 256 / 2 + 2 * 512 + WORDS);
+    const auto workload = Generate(plan);
+    EXPECT_TRUE(WorkloadHealth(*workload).GetWarnings().empty());
+    EXPECT_EQ(Count(*workload, 0, "further"), 0u);
+    EXPECT_EQ(Count(*workload, 4, "further head forward logits"), 3u * 2); // and its gather
+    EXPECT_EQ(Count(*workload, 4, "layer 4 forward dispatch all-to-all"), 3u);
+    EXPECT_EQ(Count(*workload, 4, "embedding gradient all-reduce"), 1u);
+    EXPECT_NEAR(FlopsOf(*workload) / plan.GetStepFlops(), 1, 1e-9);
+    plan.sharding = StateSharding::PARAMETERS;
+    plan.parallel.pipeline = 1;
+    EXPECT_THAT(MessageOf([&] { plan.Check(); }), HasSubstr("mtp_layers: found 1 with zero 3"));
+}
+
+TEST(FurtherTokens, DeepSeekHasElevenBillionMoreParameters)
+{
+    // arXiv 2412.19437, 4.2: 671e9 of the model, 11.5e9 of the module beside shared embedding and
+    // output.
+    TrainingPlan plan;
+    plan.model = GetModelPreset("deepseek-v3");
+    const double main = GetModelParameters(plan);
+    plan.model.mtpLayers = 1;
+    EXPECT_NEAR((GetModelParameters(plan) - main) / 11.5e9, 1, 0.02);
+}
+
+TEST(Recomputation, OfModulesAddsTheirOperatorsAndOperations)
+{
+    TrainingPlan plan = LatentMixture();
+    plan.model.mtpLayers = 1;
+    const struct
+    {
+        RecomputeModule module;
+        const char* remade;
+        uint32_t layers; // of the first stage's two that remake it
+    } modules[] = {{RecomputeModule::ATTENTION_CORE, "backward recompute attention", 2},
+                   {RecomputeModule::LATENT_EXPANSION, "backward recompute query expansion", 2},
+                   {RecomputeModule::EXPERT_ACTIVATION, "backward recompute activation", 1},
+                   {RecomputeModule::NORMS, "backward recompute attention norm", 2},
+                   {RecomputeModule::FEED_FORWARD, "backward recompute feed-forward 1", 1}};
+    const double none = plan.GetStepFlops();
+    const uint64_t kept = EstimateMemory(plan, 0).activationBytes;
+    for (const auto& [module, remade, layers] : modules)
+    {
+        plan.recompute = RecomputeMode::SELECTIVE;
+        plan.recomputeModules = {module};
+        const auto workload = Generate(plan);
+        const uint32_t perPass = module == RecomputeModule::FEED_FORWARD ? 2 : 1; // and its gather
+        EXPECT_EQ(Count(*workload, 0, remade), 3 * layers * perPass) << remade;
+        EXPECT_NEAR(FlopsOf(*workload) / plan.GetStepFlops(), 1, 1e-9) << remade;
+        const bool isProduct =
+            module != RecomputeModule::EXPERT_ACTIVATION && module != RecomputeModule::NORMS;
+        EXPECT_EQ(plan.GetStepFlops() > none, isProduct) << remade;
+        if (module != RecomputeModule::ATTENTION_CORE) // fused attention keeps no scores anyway
+        {
+            EXPECT_LT(EstimateMemory(plan, 0).activationBytes, kept) << remade;
+        }
+    }
+}
+
+TEST(Experts, FusedProductsActivateAndCast)
+{
+    TrainingPlan plan = LatentMixture();
+    plan.matmul = DataType::FP8;
+    const auto apart = Generate(plan);
+    plan.fusedExperts = true;
+    const auto fused = Generate(plan);
+    // Rank 4 has two layers with experts: three micro-batches, and shared experts that still do.
+    EXPECT_EQ(Count(*apart, 4, "forward activation"), 3u * 2 * 2);
+    EXPECT_EQ(Count(*fused, 4, "forward activation"), 3u * 2);
+    EXPECT_EQ(Count(*apart, 4, "experts 2 cast"), 2 * 3u * 2); // shared ones have such a matrix too
+    EXPECT_EQ(Count(*fused, 4, "experts 2 cast"), 3u * 2);
+    EXPECT_EQ(Count(*fused, 4, "experts 1 gradient cast"), 3u * 2);
+    EXPECT_EQ(FlopsOf(*apart), FlopsOf(*fused));
+}
+
+TEST(Experts, SortWhatAnAllToAllBringsUnlessItComesInOrder)
+{
+    TrainingPlan plan = LatentMixture();
+    // Two experts on each of two ranks: rows are sorted before and behind them, both ways.
+    EXPECT_EQ(Count(*Generate(plan), 4, "experts sort"), 4u * 3 * 2);
+    plan.dispatchDomain = 1;
+    EXPECT_EQ(Count(*Generate(plan), 4, "experts sort"), 0u);
+    plan.dispatchDomain = 0;
+    plan.model.experts = 2; // one on a rank
+    EXPECT_EQ(Count(*Generate(plan), 4, "experts sort"), 0u);
+}
+
+TEST(Experts, OperationsAreTheSameInPairs)
+{
+    TrainingPlan plan = LatentMixture();
+    plan.model.mtpLayers = 1;
+    plan.chunks = 2;
+    plan.overlapPipeline = true;
+    plan.microBatches = 4;
+    for (const bool delays : {false, true})
+    {
+        plan.schedule = CreateObject<CombinedSchedule>();
+        plan.delayWeights = delays;
+        const auto workload = Generate(plan);
+        EXPECT_NEAR(FlopsOf(*workload) / plan.GetStepFlops(), 1, 1e-9);
+        ListScheduler run(
+            workload,
+            [](const auto&, const Operator& op) { return op.flops / 1e6; },
+            [](const auto&, const auto& spec) { return double(spec.bytes) / 1e5; });
+        EXPECT_TRUE(run.Run());
+    }
+}
+
+} // namespace
