@@ -107,6 +107,8 @@ TransformerShape ReadModel(const YamlNode& node)
     model.heads = size("heads", model.heads, MAX_SIZE);
     model.sequence = size("sequence", model.sequence, MAX_SIZE * 16);
     model.vocabulary = size("vocabulary", model.vocabulary, MAX_SIZE * 16);
+    model.vocabularyMultiple =
+        GetCount(node, "vocabulary_multiple", model.vocabularyMultiple, MAX_SIZE);
     // What the preset derived from its own sizes is derived again from changed ones.
     const bool keepsSizes = model.hidden == presetHidden && model.heads == presetHeads;
     model.kvHeads = GetCount(node, "kv_heads", keepsSizes ? model.kvHeads : 0, MAX_SIZE);
@@ -385,6 +387,7 @@ TrainingPlan ReadBlock(const YamlNode& node, uint32_t ranks)
         const YamlNode host = node.Get("host");
         plan.host.kernel = host.GetTime("kernel", plan.host.kernel);
         plan.host.waitsForPeers = host.GetBool("waits_for_peers", plan.host.waitsForPeers);
+        plan.host.waitsForKernels = host.GetBool("waits_for_kernels", plan.host.waitsForKernels);
         host.RefuseUnknownKeys();
     }
     node.RefuseUnknownKeys();

@@ -144,10 +144,10 @@ class StepEmitter
     ExecutionGraphBuilder m_builder;
     uint32_t m_contextIndex;
     StreamId m_compute;
-    OperatorId m_lastKernel;           //!< invalid before the first
-    std::vector<OperatorId> m_pending; //!< communications that the next operator must wait for
-    uint32_t m_unissued{0};            //!< kernels since the last EndUnit
-    OperatorId m_hostWait;             //!< that the host waits for; invalid if none
+    OperatorId m_lastKernel;             //!< invalid before the first
+    std::vector<OperatorId> m_pending;   //!< communications that the next operator must wait for
+    uint32_t m_unissued{0};              //!< kernels since the last EndUnit
+    std::vector<OperatorId> m_hostWaits; //!< that the host waits for
     std::string m_prefix;
     std::map<LayoutGroup, uint32_t> m_slotOf;
     std::vector<LayoutGroup> m_slots;

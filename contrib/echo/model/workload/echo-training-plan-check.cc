@@ -342,9 +342,9 @@ void CheckSchedule(const TrainingPlan& plan)
                "1f1b, or vp 2 or more: one chunk a stage leaves nothing to interleave");
     }
     CheckPipeline(*plan.GetSchedule(), plan.GetPipelineShape(), !plan.overlapPipeline);
-    if (plan.host.waitsForPeers && plan.host.kernel.IsZero())
+    if ((plan.host.waitsForPeers || plan.host.waitsForKernels) && plan.host.kernel.IsZero())
     {
-        Refuse("host.waits_for_peers",
+        Refuse(plan.host.waitsForPeers ? "host.waits_for_peers" : "host.waits_for_kernels",
                "true with kernel 0",
                "it where the host takes time to issue kernels (host.kernel) only");
     }

@@ -64,7 +64,7 @@ uint32_t TrainingPlan::GetStageLayers(uint32_t stage) const
 
 uint64_t TrainingPlan::GetPaddedVocabulary() const
 {
-    const uint64_t grain = 128 * uint64_t(parallel.tensor);
+    const uint64_t grain = model.vocabularyMultiple * uint64_t(parallel.tensor);
     return (model.vocabulary + grain - 1) / grain * grain;
 }
 
