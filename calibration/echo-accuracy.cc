@@ -8,6 +8,7 @@
 #include "overlap-accuracy.h"
 #include "replay-accuracy.h"
 #include "slowdown-accuracy.h"
+#include "step-composition.h"
 #include "training-accuracy.h"
 #include "training-constants.h"
 
@@ -247,7 +248,7 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
     const std::vector<MeasuredSteps> sources{
         source("megatron-sc21", "Megatron-LM, A100, 32 to 3,072 GPUs", "megatron-sc21", 8, 15),
         source("vtrain-multi", "vTrain, A100, 64 GPUs and more", "vtrain", 8, 15, true),
-        source("vtrain-single", "vTrain, A100, one host", "vtrain", 8, 15, false, false),
+        source("vtrain-single", "vTrain, A100, one host", "vtrain-single", 8, 15, false, false),
         source("dgxc-gpt", "DGX Cloud, GPT-3 175B, H100", "dgxc-gpt", 10, 0),
         source("dgxc-llama3-8b", "DGX Cloud, Llama 3.1 8B, H100", "dgxc-llama3-8b", 10, 0),
         source("dgxc-nemotron-15b", "DGX Cloud, Nemotron-4 15B, H100", "dgxc-nemotron-15b", 0, 0),
@@ -274,6 +275,10 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
             steps.isListed = steps.isListed || !only.empty();
             const StepErrors result = WriteStepAccuracy(details, steps, full);
             WriteStepSummary(summary, steps, result);
+            if (steps.name == "vtrain-single")
+            {
+                WriteStepComposition(details, ReadStepTable(steps.table));
+            }
             std::cout << summary.str().substr(summary.str().rfind('\n', summary.str().size() - 2) +
                                               1)
                       << std::flush;

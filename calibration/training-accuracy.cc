@@ -25,15 +25,6 @@ namespace echo
 namespace
 {
 
-/** A table of text: commas inside brackets, braces or quotes do not part cells. */
-struct StepTable
-{
-    std::string source; //!< its comment lines
-    std::vector<std::string> columns;
-    std::vector<std::vector<std::string>> rows;
-    std::vector<uint32_t> lines;
-};
-
 std::vector<std::string> SplitCells(const std::string& line)
 {
     std::vector<std::string> cells(1);
@@ -56,40 +47,6 @@ std::vector<std::string> SplitCells(const std::string& line)
         }
     }
     return cells;
-}
-
-StepTable ReadTable(const std::string& path)
-{
-    std::ifstream in(path);
-    if (!in)
-    {
-        throw InputError({path, 0, ""}, "no readable file", "one");
-    }
-    StepTable table;
-    std::string line;
-    for (uint32_t number = 1; std::getline(in, line); ++number)
-    {
-        if (line.rfind("#", 0) == 0)
-        {
-            table.source += line.substr(std::min<size_t>(2, line.size())) + "\n";
-        }
-        else if (table.columns.empty())
-        {
-            table.columns = SplitCells(line);
-        }
-        else if (!line.empty())
-        {
-            table.rows.push_back(SplitCells(line));
-            table.lines.push_back(number);
-            if (table.rows.back().size() != table.columns.size())
-            {
-                throw InputError({path, number, ""},
-                                 std::to_string(table.rows.back().size()) + " cells",
-                                 std::to_string(table.columns.size()) + ", as the first line has");
-            }
-        }
-    }
-    return table;
 }
 
 /** A row's settings over the scenario that its source's rows share. */
@@ -189,9 +146,43 @@ double Percentile(std::vector<double> values, double share)
 
 } // namespace
 
+StepTable ReadStepTable(const std::string& path)
+{
+    std::ifstream in(path);
+    if (!in)
+    {
+        throw InputError({path, 0, ""}, "no readable file", "one");
+    }
+    StepTable table;
+    std::string line;
+    for (uint32_t number = 1; std::getline(in, line); ++number)
+    {
+        if (line.rfind("#", 0) == 0)
+        {
+            table.source += line.substr(std::min<size_t>(2, line.size())) + "\n";
+        }
+        else if (table.columns.empty())
+        {
+            table.columns = SplitCells(line);
+        }
+        else if (!line.empty())
+        {
+            table.rows.push_back(SplitCells(line));
+            table.lines.push_back(number);
+            if (table.rows.back().size() != table.columns.size())
+            {
+                throw InputError({path, number, ""},
+                                 std::to_string(table.rows.back().size()) + " cells",
+                                 std::to_string(table.columns.size()) + ", as the first line has");
+            }
+        }
+    }
+    return table;
+}
+
 StepErrors WriteStepAccuracy(std::ostream& out, const MeasuredSteps& source, bool full)
 {
-    const StepTable table = ReadTable(source.table);
+    const StepTable table = ReadStepTable(source.table);
     out << "## " << source.title << "\n\n" << table.source << "\n";
     if (source.isListed)
     {
@@ -229,7 +220,7 @@ std::vector<SimulatedStep> SimulateSteps(const MeasuredSteps& source,
                                          const std::string& part,
                                          uint32_t stride)
 {
-    const StepTable table = ReadTable(source.table);
+    const StepTable table = ReadStepTable(source.table);
     std::vector<SimulatedStep> steps;
     uint32_t matching = 0;
     for (size_t i = 0; i < table.rows.size(); ++i)
@@ -266,7 +257,8 @@ void WriteStepSummary(std::ostream& out, const MeasuredSteps& source, const Step
     };
     out << Percent(sum(sizes)) << " | " << Percent(Percentile(sizes, 0.5)) << " | "
         << Percent(Percentile(sizes, 0.9)) << " | " << Percent(Percentile(sizes, 1)) << " | "
-        << Percent(sum(result.errors)) << " | " << FormatFixed(source.meanBar, 0)
+        << Percent(sum(result.errors)) << " | "
+        << (source.meanBar > 0 ? FormatFixed(source.meanBar, 0) : "-")
         << (source.tailBar > 0 ? " (" + FormatFixed(source.tailBar, 0) + ")" : "") << " |\n";
 }
 

@@ -20,12 +20,24 @@ struct MeasuredSteps
     std::string table;    //!< CSV: a row a step, columns are keys of the generate block, hosts,
                           //!< cluster and step_s
     std::string scenario; //!< what all rows have in common
-    double meanBar{0};    //!< percent that the mean error may be
+    double meanBar{0};    //!< percent that the mean error may be; 0: held out, no bar
     double tailBar{0};    //!< percent that the 90th percentile may be; 0: no such bar
     bool isFull{false};   //!< all ranks are simulated, so that kernels slow beside communication
                           //!< and groups that share NICs slow one another
     bool isListed{true};  //!< every row is written; else only how the errors are spread
 };
+
+/** A table of text: commas inside brackets, braces or quotes do not part cells. */
+struct StepTable
+{
+    std::string source; //!< its comment lines
+    std::vector<std::string> columns;
+    std::vector<std::vector<std::string>> rows;
+    std::vector<uint32_t> lines;
+};
+
+/** @throws InputError naming file and line, if a row has not the first line's cells */
+StepTable ReadStepTable(const std::string& path);
 
 /** How the rows of a source came out. */
 struct StepErrors

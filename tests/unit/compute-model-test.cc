@@ -203,6 +203,31 @@ TEST(Roofline, ProductsOfKnownSizesWriteBehindTheirArithmetic)
                 0.01);
 }
 
+TEST(Roofline, ProductsWithRowsOffSixteenBytesAreSlower)
+{
+    const std::string text =
+        std::string(ROUND) + "    gemm_epilogue: 0.5\n    gemm_unaligned: 0.25\n";
+    const auto model =
+        MakeModel(RoundGpu(), ReadComputeProfile(YamlNode::LoadText(text, "r.yaml")));
+    // Far above 1 ms: 0.8 of 100 TFLOP/s; tiles of 128 x 128; results written at 500 GB/s; 5 us.
+    const auto expect = [&](double rows, double columns, double inner, double share) {
+        Operator op = Kernel(KernelKind::GEMM,
+                             2 * rows * columns * inner,
+                             2 * (rows * columns + (rows + columns) * inner));
+        op.shape = {uint32_t(rows), uint32_t(columns), uint32_t(inner), 1};
+        const double padding = std::ceil(rows / 128) * std::ceil(columns / 128) * 128 * 128;
+        EXPECT_NEAR(MicrosecondsOf(*model, op),
+                    2 * padding * inner / 100e6 / (0.8 * share) + 2 * rows * columns / 0.5e6 + 5,
+                    0.01);
+    };
+    expect(4096, 50304, 4096, 1);
+    expect(4096, 50264, 4096, 1);    // 8 elements of 2 bytes
+    expect(4096, 50257, 4096, 0.25); // an odd vocabulary
+    expect(4096, 50260, 4096, 0.25);
+    expect(4096, 4096, 50257, 0.25); // its gradient of inputs
+    expect(4095, 4096, 4096, 1);     // tokens part no rows
+}
+
 TEST(GemmPoints, NearbyProductsCorrectTheModel)
 {
     // The model says 1 s for all; measured: 2 s at (256, 512, 1024), 1 s at four times the rows.

@@ -206,4 +206,25 @@ TEST(GeneratedStep, TheHostHoldsBackShortKernels)
     EXPECT_GE(StepOf(plan, hostTime), launches);
 }
 
+TEST(GeneratedStep, AHostThatWaitsForKernelsIssuesThemOneByOne)
+{
+    // The longer of launch, 10, and kernel, 3 or 40 by turns, counts for each; without waiting
+    // short kernels' launches hide behind long kernels.
+    TrainingPlan plan = SmallPlan({1, 1, 1, 1, 1}, 2);
+    const auto time = [](const ExecutionGraph&, const Operator& op) {
+        return op.type == OperatorType::HOST ? op.duration.GetMicroSeconds()
+               : op.flops > 0                ? 40.0
+                                             : 3.0;
+    };
+    plan.host.kernel = MicroSeconds(10);
+    double oneByOne = 0;
+    for (const Operator& op : Generate(plan)->GetProgram(RankId(0))->GetOperators())
+    {
+        oneByOne += op.type == OperatorType::HOST ? 0 : op.flops > 0 ? 40 : 10;
+    }
+    EXPECT_LT(StepOf(plan, time), oneByOne);
+    plan.host.waitsForKernels = true;
+    EXPECT_EQ(StepOf(plan, time), oneByOne);
+}
+
 } // namespace

@@ -116,7 +116,8 @@ TEST(GeneratorReader, ReadsEveryKey)
 
 TEST(GeneratorReader, ReadsTheKeysOfLargePlans)
 {
-    const TrainingPlan plan = Read("model: {preset: deepseek-v3, layers: 8, dense_layers: 1}\n"
+    const TrainingPlan plan = Read("model: {preset: deepseek-v3, layers: 8, dense_layers: 1,\n"
+                                   "  vocabulary: 1001, vocabulary_multiple: 1}\n"
                                    "parallel: {pp: 2, vp: 2, ep: 2, cp: 2, tp: 2, expert_tp: 1,\n"
                                    "  sequence_parallel: true, zero: 2, layers: [1, 2, 2, 3],\n"
                                    "  overlap_parameters: true, overlap_tensor: true,\n"
@@ -128,7 +129,8 @@ TEST(GeneratorReader, ReadsTheKeysOfLargePlans)
                                    "recompute: full\n"
                                    "recompute_layers: 1\n"
                                    "attention: cudnn\n"
-                                   "host: {kernel: 7us, waits_for_peers: true}\n",
+                                   "host: {kernel: 7us, waits_for_peers: true,\n"
+                                   "  waits_for_kernels: true}\n",
                                    16);
     EXPECT_EQ(plan.model.experts, 256u);
     EXPECT_EQ(plan.model.latentKeys, 512u);
@@ -148,7 +150,8 @@ TEST(GeneratorReader, ReadsTheKeysOfLargePlans)
     EXPECT_EQ(plan.recomputeLayers, 1u);
     EXPECT_EQ(plan.attention, AttentionKernel::CUDNN);
     EXPECT_EQ(plan.host.kernel, MicroSeconds(7));
-    EXPECT_TRUE(plan.host.waitsForPeers);
+    EXPECT_TRUE(plan.host.waitsForPeers && plan.host.waitsForKernels);
+    EXPECT_EQ(plan.GetPaddedVocabulary(), 1002u); // a multiple of tp 2 only
 }
 
 TEST(GeneratorReader, SchedulesAreNamesOrLists)
@@ -353,6 +356,7 @@ TEST(GeneratorReader, RefusesKeysOfWhatThePlanHasNot)
         {"", ", pp: 2, schedule: interleaved", "", "schedule: found interleaved with vp 1"},
         {"", ", pp: 2", "recompute: full\nrecompute_layers: 9", "expected at most the layers of a"},
         {"", "", "host: {waits_for_peers: true}", "host.waits_for_peers: found true with kernel 0"},
+        {"", "", "host: {waits_for_kernels: true}", "waits_for_kernels: found true with kernel 0"},
     };
     for (const auto& [model, parallel, others, expected] : plans)
     {

@@ -28,6 +28,14 @@ double KernelEfficiency::GetGemmEfficiency(double ideal) const
     return below.efficiency + share * (above->efficiency - below.efficiency);
 }
 
+double KernelEfficiency::GetAlignment(const KernelShape& shape, double elementBytes) const
+{
+    const auto isAligned = [elementBytes](uint32_t size) {
+        return std::fmod(size * elementBytes, 16) == 0;
+    };
+    return isAligned(shape.columns) && isAligned(shape.inner) ? 1 : gemmUnaligned;
+}
+
 double KernelEfficiency::GetQuantisation(const KernelShape& shape) const
 {
     if (shape.rows == 0 || shape.columns == 0)

@@ -52,6 +52,8 @@ struct KernelEfficiency
     double gemmMemory{1};          //!< of memory bandwidth: products with few rows
     double gemmEpilogue{0};        //!< of memory bandwidth, at which a product writes its
                                    //!< result behind its arithmetic; 0: beside it
+    double gemmUnaligned{1};       //!< products whose rows of memory begin at no multiple of 16
+                                   //!< bytes: of an aligned one's efficiency
     double groupedGemm{1};         //!< products of experts: of a plain product's efficiency
     double sustained{1};           //!< of the peak under lasting load of the tensor cores
     uint32_t processors{0};        //!< streaming multiprocessors; 0: unknown
@@ -67,6 +69,11 @@ struct KernelEfficiency
      * @param ideal seconds, above 0
      */
     double GetGemmEfficiency(double ideal) const;
+    /**
+     * @return share of an aligned product's efficiency that is left to one of @p elementBytes
+     * where columns or inner size, which matrices lie in memory by, are no multiples of 16 bytes
+     */
+    double GetAlignment(const KernelShape& shape, double elementBytes) const;
     /**
      * @return how much longer a product takes because its result is cut into tiles of 128 x 128
      *         and tiles into waves over the processors: 1 for whole tiles and an average last wave

@@ -130,12 +130,13 @@ double RooflineComputeModel::GetGemmSeconds(const Operator& op,
 {
     const double bandwidth = m_gpu.memoryBandwidthBytesPerSecond;
     const bool isGrouped = op.kernel == KernelKind::GROUPED_GEMM;
-    const double efficiency =
-        m_efficiency.GetGemmEfficiency(ideal) * (isGrouped ? m_efficiency.groupedGemm : 1);
-    const double arithmetic =
-        ideal * m_efficiency.GetQuantisation(op.shape) / (efficiency * sustained);
     const KernelShape& shape = op.shape;
     const double element = op.precision == DataType::FP4 ? 0.5 : BytesOf(op.precision);
+    const double efficiency =
+        m_efficiency.GetGemmEfficiency(ideal) *
+        (isGrouped ? m_efficiency.groupedGemm : m_efficiency.GetAlignment(shape, element));
+    const double arithmetic =
+        ideal * m_efficiency.GetQuantisation(shape) / (efficiency * sustained);
     const double inputs =
         (double(shape.rows) + shape.columns) * shape.inner * shape.batch * element;
     const double written = std::max(0.0, op.memoryBytes - inputs);

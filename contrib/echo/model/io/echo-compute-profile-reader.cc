@@ -161,6 +161,7 @@ KernelEfficiency ReadArchitecture(const YamlNode& node)
     ReadAttention(node.Get("attention"), efficiency);
     efficiency.flash1 = node.GetNumber("flash1", 0.5, 0.001, 1);
     efficiency.gemmEpilogue = node.GetNumber("gemm_epilogue", 0, 0.001, 1);
+    efficiency.gemmUnaligned = node.GetNumber("gemm_unaligned", 1, 0.001, 1);
     efficiency.groupedGemm = node.GetNumber("grouped_gemm", 1, 0.001, 1);
     efficiency.sustained = node.GetNumber("sustained", 1, 0.001, 1);
     efficiency.processors = static_cast<uint32_t>(node.GetInteger("processors", 0, 0, 100000));

@@ -295,6 +295,7 @@ TrainingPlan ReadBlock(const YamlNode& node, uint32_t ranks)
         const YamlNode host = node.Get("host");
         plan.host.kernel = host.GetTime("kernel", plan.host.kernel);
         plan.host.waitsForPeers = host.GetBool("waits_for_peers", plan.host.waitsForPeers);
+        plan.host.waitsForKernels = host.GetBool("waits_for_kernels", plan.host.waitsForKernels);
         host.RefuseUnknownKeys();
     }
     node.RefuseUnknownKeys();

@@ -42,6 +42,8 @@ TransformerShape ReadTransformerShape(const YamlNode& node)
     model.heads = size("heads", model.heads, MAX_SIZE);
     model.sequence = size("sequence", model.sequence, MAX_SIZE * 16);
     model.vocabulary = size("vocabulary", model.vocabulary, MAX_SIZE * 16);
+    model.vocabularyMultiple =
+        GetCount(node, "vocabulary_multiple", model.vocabularyMultiple, MAX_SIZE);
     // What the preset derived from its own sizes is derived again from changed ones.
     const bool keepsSizes = model.hidden == presetHidden && model.heads == presetHeads;
     model.kvHeads = GetCount(node, "kv_heads", keepsSizes ? model.kvHeads : 0, MAX_SIZE);

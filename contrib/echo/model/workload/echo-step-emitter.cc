@@ -131,6 +131,10 @@ OperatorId StepEmitter::Kernel(const std::string& name,
     m_pending[m_lane].clear();
     m_lastKernel = op;
     ++m_unissued;
+    if (m_plan.host.waitsForKernels)
+    {
+        EndUnit();
+    }
     return op;
 }
 
@@ -140,10 +144,14 @@ void StepEmitter::EndUnit()
     {
         const OperatorId op = m_builder.AddHost(
             m_builder.GetStream("host"), m_prefix + "launches", m_plan.host.kernel * m_unissued);
-        if (m_hostWait.IsValid())
+        for (const OperatorId awaited : m_hostWaits)
         {
-            m_builder.AddDependency(op, m_hostWait);
-            m_hostWait = OperatorId();
+            m_builder.AddDependency(op, awaited);
+        }
+        m_hostWaits.clear();
+        if (m_plan.host.waitsForKernels)
+        {
+            m_hostWaits.push_back(m_lastKernel);
         }
         WaitFor(op);
     }
@@ -208,6 +216,10 @@ void StepEmitter::WaitFor(OperatorId op)
     if (op.IsValid())
     {
         m_pending[m_lane].push_back(op);
+        if (m_plan.host.waitsForKernels)
+        {
+            m_hostWaits.push_back(op);
+        }
     }
 }
 
@@ -227,7 +239,7 @@ void StepEmitter::Transfer(const std::string& name, LayoutGroup group, Elements 
     WaitFor(op);
     if (m_plan.host.waitsForPeers && group == LayoutGroup::PIPELINE)
     {
-        m_hostWait = op;
+        m_hostWaits.push_back(op);
     }
 }
 

@@ -164,7 +164,7 @@ class StepEmitter
     std::vector<OperatorId> m_pending[2]; //!< what the next operator of a lane must wait for
     uint32_t m_lane{0};
     uint32_t m_unissued{0}; //!< kernels since the last EndUnit
-    OperatorId m_hostWait;  //!< that the host waits for; invalid if none
+    std::vector<OperatorId> m_hostWaits; //!< that the host waits for
     std::string m_prefix;
     std::map<LayoutGroup, uint32_t> m_slotOf;
     std::vector<LayoutGroup> m_slots;

@@ -403,9 +403,9 @@ void CheckSchedule(const TrainingPlan& plan)
     }
     CheckPipeline(*plan.GetSchedule(), plan.GetPipelineShape(), !plan.overlapPipeline);
     CheckPairs(plan);
-    if (plan.host.waitsForPeers && plan.host.kernel.IsZero())
+    if ((plan.host.waitsForPeers || plan.host.waitsForKernels) && plan.host.kernel.IsZero())
     {
-        Refuse("host.waits_for_peers",
+        Refuse(plan.host.waitsForPeers ? "host.waits_for_peers" : "host.waits_for_kernels",
                "true with kernel 0",
                "it where the host takes time to issue kernels (host.kernel) only");
     }

@@ -83,7 +83,7 @@ bool TrainingPlan::HoldsPart(uint32_t stage, uint32_t part) const
 
 uint64_t TrainingPlan::GetPaddedVocabulary() const
 {
-    const uint64_t grain = 128 * uint64_t(parallel.tensor);
+    const uint64_t grain = model.vocabularyMultiple * uint64_t(parallel.tensor);
     return (model.vocabulary + grain - 1) / grain * grain;
 }
 

@@ -67,8 +67,10 @@ enum class ContextExchange : uint8_t
 /** How the host issues kernels. */
 struct HostLaunch
 {
-    Time kernel;               //!< host time to issue one kernel; zero: never in the way
-    bool waitsForPeers{false}; //!< the host waits for every message between stages
+    Time kernel;                 //!< host time to issue one kernel; zero: never in the way
+    bool waitsForPeers{false};   //!< the host waits for every message between stages
+    bool waitsForKernels{false}; //!< the host waits for each kernel before it issues the next, as
+                                 //!< under a profiler that serialises them
 };
 
 /** Everything that a generated training step depends on. */
@@ -207,7 +209,8 @@ struct TrainingPlan
         return parameters != DataType::FP32 && matmul != parameters;
     }
 
-    /** @return vocabulary rounded up to a multiple of 128 * tensor degree, as Megatron pads it */
+    /** @return vocabulary rounded up to a multiple of its grain times the tensor degree, as
+     * Megatron pads it (128 * tensor degree) */
     uint64_t GetPaddedVocabulary() const;
     /** @return whether the last stage holds a copy of the first stage's word embedding */
     bool SharesEmbedding() const

@@ -21,9 +21,10 @@ struct TransformerShape
     uint32_t headSize{0};   //!< of queries and keys; 0: hidden / heads
     uint32_t sequence{0};   //!< tokens a sequence
     uint32_t vocabulary{0}; //!< before padding
-    uint32_t ffnHidden{0};  //!< inner size of the feed-forward block (of each expert)
-    uint32_t window{0};     //!< tokens that attention looks back on every second layer; 0: all
-    bool causal{true};      //!< a token sees those before it; false: all (BERT)
+    uint32_t vocabularyMultiple{128}; //!< each tensor rank's part is padded to a multiple of it
+    uint32_t ffnHidden{0};            //!< inner size of the feed-forward block (of each expert)
+    uint32_t window{0}; //!< tokens that attention looks back on every second layer; 0: all
+    bool causal{true};  //!< a token sees those before it; false: all (BERT)
 
     uint32_t experts{0};     //!< experts of every layer; 0: dense
     uint32_t topK{0};        //!< experts a token is sent to
