@@ -366,6 +366,7 @@ void PacketNetwork::DoDispose()
     m_fabric.reset();
     m_control = nullptr;
     m_router = nullptr;
+    m_idleRouter = nullptr;
     NetworkModel::DoDispose();
 }
 
