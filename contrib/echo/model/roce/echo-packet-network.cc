@@ -288,6 +288,7 @@ void PacketNetwork::Flush()
     for (Delivery& delivery : deliveries)
     {
         --m_live;
+        m_deliveredTrace(delivery.record);
         if (m_sink)
         {
             m_sink->OnFlow(delivery.record);
