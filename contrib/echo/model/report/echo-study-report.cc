@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-study-report.h"
 
+#include "echo-html-page.h"
 #include "echo-job-tables.h"
+#include "echo-report-column.h"
 #include "echo-text-table.h"
 
 #include "ns3/echo-units.h"
@@ -33,31 +35,6 @@ std::string Join(const std::vector<std::string>& parts, size_t first, const std:
         text += (i == first ? "" : separator) + parts[i];
     }
     return text;
-}
-
-/** A field of CSV: quoted where a comma or quote would end it. */
-std::string Field(const std::string& text)
-{
-    if (text.find_first_of(",\"\n") == std::string::npos)
-    {
-        return text;
-    }
-    std::string quoted = "\"";
-    for (const char c : text)
-    {
-        quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    }
-    return quoted + "\"";
-}
-
-std::string Escape(const std::string& text)
-{
-    std::string escaped;
-    for (const char c : text)
-    {
-        escaped += c == '&' ? "&amp;" : c == '<' ? "&lt;" : std::string(1, c);
-    }
-    return escaped;
 }
 
 /** The scale of a panel: from 0, by steps of 1, 2 or 5 times a power of ten. */
@@ -171,7 +148,7 @@ class PanelDrawing
                       y,
                       anchor,
                       weight) +
-               Escape(text) + "</text>\n";
+               EscapeHtml(text) + "</text>\n";
     }
 
     template <typename... Ts>
@@ -224,9 +201,9 @@ class PanelDrawing
                           Y(0) - Y(value),
                           ColorOf(bar).c_str());
             svg += "<title>" +
-                   Escape(Join(m_grid.rowNames[row], 0, ", ") + ", " +
-                          Join(m_grid.columnNames[m_columns[bar]], 0, ", ") + ": " +
-                          FormatFixed(value, 1) + " us") +
+                   EscapeHtml(Join(m_grid.rowNames[row], 0, ", ") + ", " +
+                              Join(m_grid.columnNames[m_columns[bar]], 0, ", ") + ": " +
+                              FormatFixed(value, 1) + " us") +
                    "</title></rect>\n";
         }
         const double x = left + static_cast<double>(m_columns.size()) * width / 2;
@@ -238,7 +215,7 @@ class PanelDrawing
                       y,
                       x,
                       y) +
-               Escape(Join(m_grid.rowNames[row], 0, " ")) + "</text>\n";
+               EscapeHtml(Join(m_grid.rowNames[row], 0, " ")) + "</text>\n";
     }
 
     const StudyGrid& m_grid;
@@ -334,7 +311,8 @@ std::string FormatStudyCsv(const StudyGrid& grid)
     {
         for (const std::string& axis : *axes)
         {
-            text += Field(axis) + ",";
+            AppendCsvField(text, axis);
+            text += ",";
         }
     }
     text += "step_time_us,packets,packet_hops,drops,pauses,ecn_marks,bytes_on_wire";
@@ -352,7 +330,8 @@ std::string FormatStudyCsv(const StudyGrid& grid)
             {
                 for (const std::string& name : *names)
                 {
-                    text += Field(name) + ",";
+                    AppendCsvField(text, name);
+                    text += ",";
                 }
             }
             const RunRecord& run = grid.runs[row][column];
