@@ -124,6 +124,16 @@ TEST(HybridMix, TrainsSayThatTheyKnowNoCongestionControl)
     EXPECT_THAT(none.run.warnings, testing::IsEmpty());
 }
 
+TEST(HybridMix, AboveTheBudgetOfPacketsItSaysThatTrainsRanAndWhatTheyLeaveOut)
+{
+    const CapturedRun run = RunText(
+        Header("hybrid", "{packet_hop_budget: 1000}") + CaseCluster(16, LeafSpine(8, 4)) +
+        "network: {congestion_control: dcqcn}\n"
+        "workload: {collectives: [{op: all-reduce, bytes: 1MiB, groups: {size: 4, stride: 4}}]}\n");
+    EXPECT_THAT(run.run.warnings, testing::Contains(HasSubstr("they ran as trains of packets")));
+    EXPECT_THAT(run.run.warnings, testing::Contains(HasSubstr("Dcqcn' costs is left out")));
+}
+
 TEST(HybridMix, SamplesLoadNoLinkAboveFull)
 {
     for (const Mix& mix : MIXES)
@@ -155,8 +165,9 @@ TEST(AnalyticalMix, IsWithinFifteenPercentOfPacketsAndSaysContended)
     }
 }
 
-// 16 hosts under 4 leaves with as many uplinks as hosts: sprayed packets fill all of them evenly,
-// and so must the ways that estimates take. Each host sends 15 x 1 MiB: 1.285 ms with headers.
+// 16 hosts under 4 leaves with as many uplinks as hosts: sprayed packets fill all of them
+// evenly, and so must the ways that estimates take. Each host sends 15 x 1 MiB: 1.285 ms
+// with headers.
 TEST(AnalyticalMix, SprayedPacketsAreEstimatedOnWaysThatDoNotCollide)
 {
     const std::string work = CaseCluster(16, LeafSpine(4, 4)) +
@@ -170,8 +181,8 @@ TEST(AnalyticalMix, SprayedPacketsAreEstimatedOnWaysThatDoNotCollide)
     EXPECT_THAT(analytical.run.warnings, testing::Contains(HasSubstr("the ways of static")));
 }
 
-// Case 5 with a calibrated profile, which knows no fabric: four hosts of each leaf send over one
-// uplink, four times as long as on a switch that carries all.
+// Case 5 with a calibrated profile, which knows no fabric: four hosts of each leaf send
+// over one uplink, four times as long as on a switch that carries all.
 TEST(Case5, ACalibratedEstimateKnowsOversubscription)
 {
     const auto step = [](const std::string& fabric) {
@@ -190,7 +201,8 @@ TEST(Case5, ACalibratedEstimateKnowsOversubscription)
     EXPECT_NEAR(step(LeafSpine(4, 1)) / wide, 4, 0.3);
 }
 
-// More ranks than the profile has measured: every row and the summary say so, whoever estimates.
+// More ranks than the profile has measured: every row and the summary say so, whoever
+// estimates.
 TEST(Case27, ExtrapolationIsSaidInAnalyticalAndHybridRuns)
 {
     for (const std::string fidelity : {"analytical", "hybrid"})

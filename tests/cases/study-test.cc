@@ -115,6 +115,35 @@ TEST(Study, RunsEveryCombination)
         ++bars;
     }
     EXPECT_EQ(bars, 8u);
+    EXPECT_THAT(svg, HasSubstr(">bytes: small</text>"));
+}
+
+TEST(Study, TicksAreRoundAndPanelsThatCanShareAScaleDo)
+{
+    const auto draw = [](const std::vector<Time>& steps) {
+        StudyGrid grid;
+        grid.title = "title";
+        grid.rowAxes = {"row"};
+        grid.rowNames = {{"one"}};
+        grid.columnAxes = {"size"};
+        grid.runs.resize(1);
+        for (size_t i = 0; i < steps.size(); ++i)
+        {
+            grid.columnNames.push_back({"c" + std::to_string(i)});
+            grid.runs[0].emplace_back().stepTime = steps[i];
+        }
+        return DrawStudy(grid);
+    };
+    // Up to 41.1 ms: five steps of 10 ms; up to 1.21 ms of 0.5 ms; up to 7 us of 2 us; 2.3 s.
+    EXPECT_THAT(draw({MicroSeconds(41100)}),
+                testing::AllOf(HasSubstr(">0 ms<"), HasSubstr(">10 ms<"), HasSubstr(">50 ms<")));
+    EXPECT_THAT(draw({MicroSeconds(1210)}),
+                testing::AllOf(HasSubstr(">0.5 ms<"), HasSubstr(">1.5 ms<")));
+    EXPECT_THAT(draw({MicroSeconds(7)}), testing::AllOf(HasSubstr(">2 us<"), HasSubstr(">8 us<")));
+    EXPECT_THAT(draw({MilliSeconds(2300)}), HasSubstr(">2.5 s<"));
+    // 12 and 41 ms are drawn on one scale, 1.2 and 41 ms each on its own.
+    EXPECT_THAT(draw({MilliSeconds(12), MilliSeconds(41)}), Not(HasSubstr(">15 ms<")));
+    EXPECT_THAT(draw({MicroSeconds(1200), MilliSeconds(41)}), HasSubstr(">1.5 ms<"));
 }
 
 TEST(Study, BadFilesAreRefused)

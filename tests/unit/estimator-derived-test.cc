@@ -101,6 +101,24 @@ TEST(Derived, ItsOwnConnectionsShareLinks)
     EXPECT_NEAR(ratio, 4, 0.02);
 }
 
+TEST(Derived, ALinkInsideAHostOfOneConnectionIsNotShared)
+{
+    // NVLink at half the rate of the NICs, one channel: its links carry one connection each, and
+    // the ring takes what they take, as flows do.
+    SmallCluster cluster;
+    cluster.hosts = 4;
+    cluster.gpusPerHost = 8;
+    cluster.nvlinkRate = "50Gbps";
+    for (const Kind kind : {Kind::ALL_GATHER, Kind::ALL_REDUCE})
+    {
+        DerivedRig rig(cluster, 1);
+        rig.MakeFluid();
+        rig.UseFlow();
+        const double flow = rig.TimeOf(kind, 16 << 20, Algorithm::RING).GetSeconds();
+        EXPECT_NEAR(rig.Derive(kind, 16 << 20, Algorithm::RING).GetSeconds() / flow, 1, 0.001);
+    }
+}
+
 struct FlowCase
 {
     const char* name;

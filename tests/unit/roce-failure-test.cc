@@ -252,6 +252,43 @@ TEST_F(RoceFailureTest, APausedLinkThatFailsAndReturnsLosesNothingForGood)
     }
 }
 
+TEST_F(RoceFailureTest, QueuePairsMadeInAnOutageKnowTheirIdlePath)
+{
+    // Two links of 5 us: a window for the first of them alone is half of what fills the path. A
+    // queue pair is made while the receiver's link is down, or slow; once it is whole again, 20 MB
+    // take what they take where nothing ever failed, but for timers of 50 us.
+    const TestFabric fabric = MakeStar(2, "100Gb/s", MicroSeconds(5));
+    for (const char* control : {"hpcc", "swift", "dcqcn"})
+    {
+        const TestNetwork::Attributes attributes{{"RerouteDelay", "0us"},
+                                                 {"RetransmitTimeout", "50us"},
+                                                 {"WindowBdps", "1"},
+                                                 {"CongestionControl", control}};
+        Time alone;
+        {
+            TestNetwork whole(fabric, attributes);
+            whole.Send(0, 1, 20000000);
+            alone = whole.Run();
+        }
+        for (const auto& [subject, kind] :
+             {std::pair{"host1/nic0", DOWN}, std::pair{"host0/nic0", LinkEvent::Kind::RATE}})
+        {
+            LinkEvent fails = EventOf(fabric, MicroSeconds(1), kind, subject);
+            fails.rate = DataRate("1Gb/s");
+            LinkEvent ends = fails;
+            ends.time = MicroSeconds(100);
+            ends.kind = kind == DOWN ? UP : kind;
+            ends.rate = DataRate("100Gb/s");
+            TestNetwork network(fabric, attributes, "ns3::MapScheduler", {fails, ends});
+            Simulator::Schedule(MicroSeconds(50), [&] { network.Send(0, 1, 20000000); });
+            const Time end = network.Run();
+            ASSERT_EQ(network.Flows().size(), 1u) << control;
+            EXPECT_EQ(network.Flows()[0].hops, 2u);
+            EXPECT_LT(end, MicroSeconds(250) + alone * int64x64_t(1.05)) << control << subject;
+        }
+    }
+}
+
 TEST_F(RoceFailureTest, RateAndLossOfALinkChange)
 {
     // 10 MB at 100 Gb/s for 400 us, then at 25 Gb/s: 816 us alone; 5.1 MB (with headers) are left

@@ -25,6 +25,11 @@ struct Sending
     uint64_t label{0};
 };
 
+void KeepId(std::vector<uint64_t>* ids, const FlowRecord& record)
+{
+    ids->push_back(record.id);
+}
+
 TestSink RunAll(Ptr<NetworkModel> network,
                 const TestFabric& fabric,
                 const std::vector<Sending>& all)
@@ -33,6 +38,8 @@ TestSink RunAll(Ptr<NetworkModel> network,
     router->Prepare(fabric.topology);
     TestSink sink;
     network->Prepare(router, &sink);
+    std::vector<uint64_t> traced; // ids, by the trace source
+    network->TraceConnectWithoutContext("Delivered", MakeBoundCallback(&KeepId, &traced));
     for (const Sending& sending : all)
     {
         Message message;
@@ -45,6 +52,12 @@ TestSink RunAll(Ptr<NetworkModel> network,
     Simulator::Run();
     network->ReportLinks(sink, Simulator::Now());
     EXPECT_EQ(network->GetTotals().liveFlows, 0u);
+    std::vector<uint64_t> recorded;
+    for (const FlowRecord& flow : sink.flows)
+    {
+        recorded.push_back(flow.id);
+    }
+    EXPECT_EQ(traced, recorded);
     network->Dispose();
     Simulator::Destroy();
     return sink;

@@ -126,10 +126,17 @@ void ScenarioRunner::WarnOfNetworkSettings()
                              "' chooses ways for packets: what is not simulated as packets takes "
                              "the ways of static, with flowlet those of ecmp");
     }
+    if (m_scenario.fidelity == Fidelity::HYBRID && m_scenario.hybrid.contended == "flow")
+    {
+        WarnOfTrains();
+    }
+}
+
+void ScenarioRunner::WarnOfTrains()
+{
     const std::string& control = m_scenario.network.congestionControl;
-    if (m_scenario.fidelity == Fidelity::HYBRID && m_scenario.hybrid.contended == "flow" &&
-        LookupPolicy(control, CongestionControl::GetTypeId(), "") !=
-            LookupPolicy("none", CongestionControl::GetTypeId(), ""))
+    if (LookupPolicy(control, CongestionControl::GetTypeId(), "") !=
+        LookupPolicy("none", CongestionControl::GetTypeId(), ""))
     {
         m_warnings.push_back("trains of packets (hybrid.contended: flow) know no congestion "
                              "control: what '" +
@@ -257,7 +264,8 @@ Fidelity ScenarioRunner::ChooseContendedFidelity(uint64_t packetHops)
     m_warnings.push_back("contended communications need about " + std::to_string(packetHops) +
                          " packet-hops, above hybrid.packet_hop_budget of " +
                          std::to_string(m_scenario.hybrid.packetHopBudget) +
-                         ": they ran as fluid flows");
+                         ": they ran as trains of packets (hybrid.contended: flow)");
+    WarnOfTrains();
     return Fidelity::FLOW;
 }
 

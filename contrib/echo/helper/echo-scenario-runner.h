@@ -68,6 +68,8 @@ class ScenarioRunner
     /** Simulates each of several jobs without the others. */
     void CompareAlone(std::vector<JobRecord>& jobs) const;
     void WarnOfNetworkSettings();
+    /** Where trains of packets leave out what the scenario asks for. */
+    void WarnOfTrains();
     /** Folded where that changes nothing. */
     RunRecord RunAnalytical(const SinkMaker& makeSink);
     RunRecord RunWithContentionPolicy(const SinkMaker& makeSink);

@@ -4,6 +4,7 @@
 #include "echo-cluster-description.h"
 #include "echo-topology-layout.h"
 
+#include "ns3/echo-html-page.h"
 #include "ns3/echo-text-table.h"
 #include "ns3/echo-units.h"
 
@@ -81,13 +82,13 @@ class Svg
         m_out << "<rect x=\"" << Round(x - width / 2) << "\" y=\"" << Round(y - height / 2)
               << "\" width=\"" << Round(width) << "\" height=\"" << Round(height) << "\" rx=\""
               << Round(std::min(3.0, width / 4)) << "\" fill=\"" << style.fill << "\" stroke=\""
-              << style.stroke << "\"><title>" << Escape(title) << "</title></rect>\n";
+              << style.stroke << "\"><title>" << EscapeHtml(title) << "</title></rect>\n";
     }
 
     void Text(double x, double y, double size, const char* anchor, const std::string& text)
     {
         m_out << "<text x=\"" << Round(x) << "\" y=\"" << Round(y) << "\" font-size=\""
-              << Round(size) << "\" text-anchor=\"" << anchor << "\">" << Escape(text)
+              << Round(size) << "\" text-anchor=\"" << anchor << "\">" << EscapeHtml(text)
               << "</text>\n";
     }
 
@@ -106,32 +107,6 @@ class Svg
     static double Round(double value)
     {
         return std::round(value * 10) / 10;
-    }
-
-    static std::string Escape(const std::string& text)
-    {
-        std::string escaped;
-        for (const char c : text)
-        {
-            switch (c)
-            {
-            case '<':
-                escaped += "&lt;";
-                break;
-            case '>':
-                escaped += "&gt;";
-                break;
-            case '&':
-                escaped += "&amp;";
-                break;
-            case '"':
-                escaped += "&quot;";
-                break;
-            default:
-                escaped += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
-            }
-        }
-        return escaped;
     }
 
     std::ostringstream m_out;

@@ -29,12 +29,15 @@ double RateOf(const PlanGeometry& geometry, const GeometryEdge& edge)
     return geometry.mixed && !edge.interHost ? edge.aloneRate : edge.rate;
 }
 
-/** Adds what links inside hosts hold up if @p bytes go over each connection (mixed groups). */
+/**
+ * Adds what links inside hosts hold up where channels share them, if @p bytes go over each
+ * connection (mixed groups).
+ */
 void AddIntraLoad(CostTerms& terms, const PlanGeometry& geometry, double bytes)
 {
     if (geometry.mixed)
     {
-        const double load = bytes * geometry.intraLoadUsPerByte;
+        const double load = bytes * geometry.intraSharedUsPerByte;
         const double total = terms.GetTotal();
         terms.intra += std::cbrt(total * total * total + load * load * load) - total;
     }

@@ -155,6 +155,10 @@ void FillLoads(PlanGeometry& geometry, const PortUses& uses, const Topology& top
         const bool inter = topology.IsFabricLink(Topology::LinkOf(port));
         double& most = inter ? geometry.interLoadUsPerByte : geometry.intraLoadUsPerByte;
         most = std::max(most, load);
+        if (!inter && use.all > 1)
+        {
+            geometry.intraSharedUsPerByte = std::max(geometry.intraSharedUsPerByte, load);
+        }
         if (inter && IsNicLink(topology, topology.GetLink(Topology::LinkOf(port))))
         {
             geometry.nicLoadUsPerByte = std::max(geometry.nicLoadUsPerByte, load);

@@ -41,7 +41,8 @@ struct PlanGeometry
      */
     double interLoadUsPerByte{0};
     double intraLoadUsPerByte{0};
-    double nicLoadUsPerByte{0}; //!< interLoadUsPerByte of the links at NICs alone
+    double intraSharedUsPerByte{0}; //!< the same of links inside hosts that connections share
+    double nicLoadUsPerByte{0};     //!< interLoadUsPerByte of the links at NICs alone
     /// All-to-all: the same summed over windows of as many rounds as are in flight.
     double interWindowUsPerByte{0};
     double longestInterUs{0};    //!< all-to-all: delay of the longest way

@@ -92,7 +92,7 @@ TypeId CollectiveBackend::GetTypeId()
             .AddTraceSource("CollectiveDone",
                             "All members of a collective, or both ends of a pair, are done.",
                             MakeTraceSourceAccessor(&CollectiveBackend::m_collectiveDone),
-                            "ns3::echo::CollectiveRecord::TracedCallback");
+                            "ns3::echo::CollectiveBackend::CollectiveTracedCallback");
     return tid;
 }
 

@@ -118,6 +118,8 @@ class CollectiveBackend : public Object
      * batch: of its last pair) has joined. Before the DoneCallback; maybe from inside Join.
      */
     using StartedCallback = std::function<void()>;
+    /** Signature of the trace source CollectiveDone. */
+    using CollectiveTracedCallback = void (*)(const CollectiveRecord& record);
 
     static TypeId GetTypeId();
     CollectiveBackend();

@@ -69,11 +69,7 @@ TypeId FlowNetwork::GetTypeId()
                                           "heed it.",
                                           TimeValue(MilliSeconds(1)),
                                           MakeTimeAccessor(&FlowNetwork::m_rerouteDelay),
-                                          MakeTimeChecker(Time(0)))
-                            .AddTraceSource("Delivered",
-                                            "A message has arrived",
-                                            MakeTraceSourceAccessor(&FlowNetwork::m_delivered),
-                                            "ns3::echo::FlowRecord::TracedCallback");
+                                          MakeTimeChecker(Time(0)));
     return tid;
 }
 
@@ -380,7 +376,7 @@ void FlowNetwork::DeliverAll(int64_t time)
 void FlowNetwork::Deliver(uint32_t number)
 {
     Transfer& transfer = m_transfers[number];
-    if (m_sink || !m_delivered.IsEmpty())
+    if (m_sink || !m_deliveredTrace.IsEmpty())
     {
         FlowRecord record;
         record.id = transfer.id;
@@ -392,7 +388,7 @@ void FlowNetwork::Deliver(uint32_t number)
         record.start = PicoSeconds(transfer.start);
         record.end = Simulator::Now();
         record.hops = transfer.hops;
-        m_delivered(record);
+        m_deliveredTrace(record);
         if (m_sink)
         {
             m_sink->OnFlow(record);

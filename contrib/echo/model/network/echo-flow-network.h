@@ -9,7 +9,6 @@
 
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
-#include "ns3/traced-callback.h"
 
 #include <cstdint>
 #include <limits>
@@ -139,13 +138,12 @@ class FlowNetwork : public NetworkModel
     std::string m_trouble;                    //!< what stopped the simulation
     FlowStreams m_streams;                    //!< paths and progress
     FlowRates m_rates{m_streams};
-    double m_tolerance{0};                         //!< attribute RateTolerance
-    double m_updateShare{0};                       //!< attribute UpdateShare
-    uint32_t m_batchStreams{0};                    //!< attribute BatchStreams
-    int64_t m_nextUpdate{0};                       //!< ps: rates are found no sooner
-    TracedCallback<const FlowRecord&> m_delivered; //!< trace source "Delivered"
-    std::vector<Transfer> m_transfers;             //!< live ones and free ones
-    uint32_t m_free{NONE};                         //!< first free transfer
+    double m_tolerance{0};             //!< attribute RateTolerance
+    double m_updateShare{0};           //!< attribute UpdateShare
+    uint32_t m_batchStreams{0};        //!< attribute BatchStreams
+    int64_t m_nextUpdate{0};           //!< ps: rates are found no sooner
+    std::vector<Transfer> m_transfers; //!< live ones and free ones
+    uint32_t m_free{NONE};             //!< first free transfer
     uint64_t m_nextId{0};
     uint64_t m_live{0}; //!< messages not delivered
 

@@ -5,6 +5,7 @@
 #include "ns3/echo-records.h"
 #include "ns3/echo-router.h"
 #include "ns3/object.h"
+#include "ns3/traced-callback.h"
 
 #include <cstdint>
 #include <functional>
@@ -53,6 +54,8 @@ class NetworkModel : public Object
 {
   public:
     using DeliveredCallback = std::function<void()>;
+    /** Signature of the trace source Delivered. */
+    using DeliveredTracedCallback = void (*)(const FlowRecord& record);
 
     static TypeId GetTypeId();
     /** To be called once, before time zero. @p sink may be null and outlives this object. */
@@ -69,6 +72,9 @@ class NetworkModel : public Object
 
     /** @return after a run that left messages undelivered: why, in lines, if the model knows */
     virtual std::string DescribeTrouble() const;
+
+  protected:
+    TracedCallback<const FlowRecord&> m_deliveredTrace; //!< trace source "Delivered"
 };
 
 } // namespace echo

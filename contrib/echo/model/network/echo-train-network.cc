@@ -363,9 +363,10 @@ void TrainNetwork::Forward(uint32_t number)
 void TrainNetwork::Deliver(uint32_t number)
 {
     Transfer& transfer = m_transfers[number];
+    transfer.record.end = Simulator::Now();
+    m_deliveredTrace(transfer.record);
     if (m_sink)
     {
-        transfer.record.end = Simulator::Now();
         m_sink->OnFlow(transfer.record);
     }
     const DeliveredCallback delivered = std::move(transfer.delivered);

@@ -45,7 +45,8 @@ std::string EscapeHtml(std::string_view text)
             escaped += "&#39;";
             break;
         default:
-            escaped += c;
+            // XML, unlike HTML, has no other control characters.
+            escaped += static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' ? '?' : c;
         }
     }
     return escaped;

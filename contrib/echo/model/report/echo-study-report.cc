@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-study-report.h"
 
+#include "echo-html-page.h"
 #include "echo-job-tables.h"
+#include "echo-report-column.h"
 #include "echo-text-table.h"
 
 #include "ns3/echo-units.h"
@@ -35,83 +37,72 @@ std::string Join(const std::vector<std::string>& parts, size_t first, const std:
     return text;
 }
 
-/** A field of CSV: quoted where a comma or quote would end it. */
-std::string Field(const std::string& text)
+/** The scale of a panel: from 0, by steps of 1, 2 or 5 times a power of ten. */
+struct Scale
 {
-    if (text.find_first_of(",\"\n") == std::string::npos)
-    {
-        return text;
-    }
-    std::string quoted = "\"";
-    for (const char c : text)
-    {
-        quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    }
-    return quoted + "\"";
-}
+    double step{1};    //!< microseconds
+    uint32_t steps{1}; //!< at most five
 
-std::string Escape(const std::string& text)
-{
-    std::string escaped;
-    for (const char c : text)
+    /** Up to the first step at or above @p most, microseconds. */
+    explicit Scale(double most)
     {
-        escaped += c == '&' ? "&amp;" : c == '<' ? "&lt;" : std::string(1, c);
-    }
-    return escaped;
-}
-
-/** @return a round number at or above @p value: 1, 2 or 5 times a power of ten */
-double RoundUp(double value)
-{
-    const double power = std::pow(10, std::floor(std::log10(std::max(value, 1e-9))));
-    for (const double factor : {1.0, 2.0, 5.0})
-    {
-        if (factor * power >= value)
+        constexpr double STEPS = 5;
+        const double least = std::max(most, 1e-6) / STEPS;
+        const double power = std::pow(10, std::floor(std::log10(least)));
+        step = 10 * power;
+        for (const double factor : {5.0, 2.0, 1.0})
         {
-            return factor * power;
+            step = factor * power >= least ? factor * power : step;
         }
+        steps = static_cast<uint32_t>(std::ceil(std::max(most, 1e-6) / step));
     }
-    return 10 * power;
-}
+
+    double GetEnd() const
+    {
+        return step * steps;
+    }
+
+    /** @return a tick's label, in the unit that suits the whole scale, with the step's digits */
+    std::string FormatTick(uint32_t tick) const
+    {
+        const auto [unit, name] = GetEnd() >= 1e6   ? std::pair{1e6, " s"}
+                                  : GetEnd() >= 1e3 ? std::pair{1e3, " ms"}
+                                                    : std::pair{1.0, " us"};
+        const double digits = -std::floor(std::log10(step / unit) + 1e-9);
+        return FormatFixed(step * tick / unit, static_cast<int>(std::max(digits, 0.0))) + name;
+    }
+};
 
 /** Bars of one panel, and the names around them. */
 class PanelDrawing
 {
   public:
-    static constexpr double BAR = 10;
     static constexpr double GAP = 14;
     static constexpr double LEFT = 70;
     static constexpr double HEIGHT = 180;
     static constexpr double BELOW = 120;
     static constexpr double ABOVE = 34;
 
-    PanelDrawing(const StudyGrid& grid, std::vector<size_t> columns, double top)
-        : m_grid(grid), m_columns(std::move(columns)), m_top(top)
+    /** @param longest end of the scale, microseconds */
+    PanelDrawing(const StudyGrid& grid, std::vector<size_t> columns, double top, double longest)
+        : m_grid(grid), m_columns(std::move(columns)), m_top(top), m_scale(longest)
     {
-        for (const auto& row : grid.runs)
-        {
-            for (const size_t column : m_columns)
-            {
-                m_most = std::max(m_most, MicrosecondsOf(row[column]));
-            }
-        }
-        m_most = RoundUp(m_most);
     }
 
     std::string Draw() const
     {
-        std::string svg = Text(0, m_top + 14, "start", m_grid.columnNames[m_columns[0]][0], "bold");
-        for (int tick = 0; tick <= 4; ++tick)
+        const std::string title = m_grid.columnAxes[0] + ": " + m_grid.columnNames[m_columns[0]][0];
+        std::string svg = Text(0, m_top + 14, "start", title, "bold");
+        for (uint32_t tick = 0; tick <= m_scale.steps; ++tick)
         {
-            const double value = m_most * tick / 4;
-            const double y = Y(value);
+            const double y = Y(m_scale.step * tick);
             svg +=
                 Format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#ddd\"/>\n",
                        LEFT,
                        GetWidth(m_grid),
                        y,
                        y);
-            svg += Text(LEFT - 6, y + 4, "end", FormatTick(value), "normal");
+            svg += Text(LEFT - 6, y + 4, "end", m_scale.FormatTick(tick), "normal");
         }
         for (size_t row = 0; row < m_grid.runs.size(); ++row)
         {
@@ -123,6 +114,20 @@ class PanelDrawing
     static double GetWidth(const StudyGrid& grid)
     {
         return LEFT + GAP + static_cast<double>(grid.runs.size()) * GroupWidth(grid);
+    }
+
+    /** @return the longest step of the columns, microseconds */
+    static double LongestOf(const StudyGrid& grid, const std::vector<size_t>& columns)
+    {
+        double most = 0;
+        for (const auto& row : grid.runs)
+        {
+            for (const size_t column : columns)
+            {
+                most = std::max(most, MicrosecondsOf(row[column]));
+            }
+        }
+        return most;
     }
 
     static std::string ColorOf(size_t bar)
@@ -143,7 +148,7 @@ class PanelDrawing
                       y,
                       anchor,
                       weight) +
-               Escape(text) + "</text>\n";
+               EscapeHtml(text) + "</text>\n";
     }
 
     template <typename... Ts>
@@ -155,47 +160,53 @@ class PanelDrawing
     }
 
   private:
-    static double GroupWidth(const StudyGrid& grid)
+    /** @return bars in a group: columns of a panel */
+    static double BarsOf(const StudyGrid& grid)
     {
-        size_t perPanel = 0;
-        for (const auto& names : grid.columnNames)
-        {
-            perPanel += names[0] == grid.columnNames[0][0] ? 1 : 0;
-        }
-        return static_cast<double>(perPanel) * BAR + GAP;
+        return static_cast<double>(
+            std::count_if(grid.columnNames.begin(), grid.columnNames.end(), [&](const auto& names) {
+                return names[0] == grid.columnNames[0][0];
+            }));
     }
 
-    static std::string FormatTick(double microseconds)
+    /** @return width of a bar: 10, more where few leave room */
+    static double BarWidth(const StudyGrid& grid)
     {
-        return microseconds >= 10000 ? FormatFixed(microseconds / 1000, 0) + " ms"
-                                     : FormatFixed(microseconds, 0) + " us";
+        const double group = 600 / static_cast<double>(grid.runs.size()) - GAP;
+        return std::clamp(group / BarsOf(grid), 10.0, 24.0);
+    }
+
+    static double GroupWidth(const StudyGrid& grid)
+    {
+        return BarsOf(grid) * BarWidth(grid) + GAP;
     }
 
     double Y(double microseconds) const
     {
-        return m_top + ABOVE + HEIGHT * (1 - microseconds / m_most);
+        return m_top + ABOVE + HEIGHT * (1 - microseconds / m_scale.GetEnd());
     }
 
     std::string DrawGroup(size_t row) const
     {
         std::string svg;
+        const double width = BarWidth(m_grid);
         const double left = LEFT + GAP + static_cast<double>(row) * GroupWidth(m_grid);
         for (size_t bar = 0; bar < m_columns.size(); ++bar)
         {
             const double value = MicrosecondsOf(m_grid.runs[row][m_columns[bar]]);
             svg += Format("<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\">",
-                          left + static_cast<double>(bar) * BAR,
+                          left + static_cast<double>(bar) * width,
                           Y(value),
-                          BAR - 1,
+                          width - 1,
                           Y(0) - Y(value),
                           ColorOf(bar).c_str());
             svg += "<title>" +
-                   Escape(Join(m_grid.rowNames[row], 0, ", ") + ", " +
-                          Join(m_grid.columnNames[m_columns[bar]], 0, ", ") + ": " +
-                          FormatFixed(value, 1) + " us") +
+                   EscapeHtml(Join(m_grid.rowNames[row], 0, ", ") + ", " +
+                              Join(m_grid.columnNames[m_columns[bar]], 0, ", ") + ": " +
+                              FormatFixed(value, 1) + " us") +
                    "</title></rect>\n";
         }
-        const double x = left + static_cast<double>(m_columns.size()) * BAR / 2;
+        const double x = left + static_cast<double>(m_columns.size()) * width / 2;
         const double y = Y(0) + 12;
         return svg +
                Format("<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\" "
@@ -204,13 +215,13 @@ class PanelDrawing
                       y,
                       x,
                       y) +
-               Escape(Join(m_grid.rowNames[row], 0, " ")) + "</text>\n";
+               EscapeHtml(Join(m_grid.rowNames[row], 0, " ")) + "</text>\n";
     }
 
     const StudyGrid& m_grid;
     std::vector<size_t> m_columns; //!< of the panel
     double m_top;
-    double m_most{0}; //!< microseconds, upper end of the scale
+    Scale m_scale; //!< of step times
 };
 
 } // namespace
@@ -300,7 +311,8 @@ std::string FormatStudyCsv(const StudyGrid& grid)
     {
         for (const std::string& axis : *axes)
         {
-            text += Field(axis) + ",";
+            AppendCsvField(text, axis);
+            text += ",";
         }
     }
     text += "step_time_us,packets,packet_hops,drops,pauses,ecn_marks,bytes_on_wire";
@@ -318,7 +330,8 @@ std::string FormatStudyCsv(const StudyGrid& grid)
             {
                 for (const std::string& name : *names)
                 {
-                    text += Field(name) + ",";
+                    AppendCsvField(text, name);
+                    text += ",";
                 }
             }
             const RunRecord& run = grid.runs[row][column];
@@ -363,10 +376,21 @@ std::string DrawStudy(const StudyGrid& grid)
         body += PanelDrawing::Text(x + 14, 33, "start", name, "normal");
         x += 34 + 7 * static_cast<double>(name.size());
     }
+    std::vector<double> longest;
+    for (const auto& [name, columns] : panels)
+    {
+        longest.push_back(PanelDrawing::LongestOf(grid, columns));
+    }
+    // Panels that can share a scale do, so that they can be compared.
+    const auto [least, most] = std::minmax_element(longest.begin(), longest.end());
+    if (*most < 4 * *least)
+    {
+        longest.assign(longest.size(), *most);
+    }
     for (size_t panel = 0; panel < panels.size(); ++panel)
     {
-        body += PanelDrawing(grid, panels[panel].second, TITLE + PANEL * static_cast<double>(panel))
-                    .Draw();
+        const double top = TITLE + PANEL * static_cast<double>(panel);
+        body += PanelDrawing(grid, panels[panel].second, top, longest[panel]).Draw();
     }
     const double title = 7.5 * static_cast<double>(grid.title.size());
     const double width = std::max({PanelDrawing::GetWidth(grid), x, title}) + 16;

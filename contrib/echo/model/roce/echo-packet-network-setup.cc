@@ -6,6 +6,7 @@
 
 #include "ns3/echo-error.h"
 #include "ns3/echo-policy.h"
+#include "ns3/echo-units.h"
 #include "ns3/object-factory.h"
 #include "ns3/simulator.h"
 
@@ -98,6 +99,7 @@ void PacketNetwork::PrepareForwarding()
     }
     if (!m_linkEvents.empty())
     {
+        m_idleRouter = m_router->CopyWithAllLinksUp();
         m_failures = std::make_unique<RoceFailures>(
             m_linkEvents, m_rerouteDelay, *m_fabric, m_router, [this] {
                 MoveQueuePairs();
@@ -112,8 +114,8 @@ void PacketNetwork::MoveQueuePairs()
     for (const auto& [key, pair] : m_queuePairs)
     {
         const auto& [source, destination, label] = key;
-        RocePort* forth = FindWay(source, destination, label).front();
-        RocePort* back = FindWay(destination, source, label).front();
+        RocePort* forth = PeekPointer(GetPort(FindWay(source, destination, label).front()));
+        RocePort* back = PeekPointer(GetPort(FindWay(destination, source, label).front()));
         if (forth != pair->GetForth()[0] || back != pair->GetBack()[0])
         {
             GetNic(*pair).Move(*pair, forth, back, now);
@@ -138,41 +140,41 @@ void PacketNetwork::RefuseEnds(const Message& message) const
     }
 }
 
-std::vector<RocePort*> PacketNetwork::FindWay(DeviceId source,
-                                              DeviceId destination,
-                                              uint64_t label) const
+std::vector<PortId> PacketNetwork::FindWay(DeviceId source,
+                                           DeviceId destination,
+                                           uint64_t label) const
 {
-    try
+    std::vector<PortId> way;
+    if (m_router->FindPath(source, destination, label, way) ||
+        (m_idleRouter && m_idleRouter->FindPath(source, destination, label, way)))
     {
-        return m_fabric->MakeRoute(source, destination, label);
+        return way;
     }
-    catch (const UnsupportedError&)
+    throw UnsupportedError("no path joins " + m_topology->GetDevice(source).name + " and " +
+                           m_topology->GetDevice(destination).name);
+}
+
+int64_t PacketNetwork::IdleTime(const std::vector<PortId>& way, uint32_t wireBytes) const
+{
+    int64_t time = 0;
+    for (const PortId port : way)
     {
-        if (!m_failures)
-        {
-            throw;
-        }
+        const Link& link = m_topology->GetLink(Topology::LinkOf(port));
+        time += (TxTime(wireBytes, link.rate) + link.delay).GetPicoSeconds();
     }
-    // Links are down, maybe for a time: the flow leaves by the first port of its NIC.
-    for (const PortId port : m_topology->GetPorts(source))
-    {
-        if (m_fabric->GetPort(port))
-        {
-            return {PeekPointer(m_fabric->GetPort(port)), nullptr};
-        }
-    }
-    throw UnsupportedError(m_topology->GetDevice(source).name + " has no link");
+    return time;
 }
 
 std::unique_ptr<QueuePair> PacketNetwork::MakeQueuePair(const QueuePair::Key& key)
 {
     const auto& [source, destination, label] = key;
-    std::vector<RocePort*> forth = FindWay(source, destination, label);
-    std::vector<RocePort*> back = FindWay(destination, source, label);
+    const std::vector<PortId> forth = FindWay(source, destination, label);
+    const std::vector<PortId> back = FindWay(destination, source, label);
     PathProperties path;
-    path.hops = static_cast<uint32_t>(forth.size() - 1);
+    path.hops = static_cast<uint32_t>(forth.size());
     path.mtuBytes = m_mtuBytes;
-    path.lineRate = forth.front()->GetBitRate();
+    path.lineRate =
+        static_cast<double>(m_topology->GetLink(Topology::LinkOf(forth.front())).rate.GetBitRate());
     const uint32_t switches = path.hops - 1;
     if (m_parameters.telemetry && switches > RoceTelemetry::MAX_HOPS)
     {
@@ -195,18 +197,8 @@ std::unique_ptr<QueuePair> PacketNetwork::MakeQueuePair(const QueuePair::Key& ke
         settings.reorder = static_cast<uint32_t>(
             m_parameters.CanLose() ? std::min<uint64_t>(packets, UINT32_MAX) : UINT32_MAX);
     }
-    const std::pair<const std::vector<RocePort*>&, uint32_t> ways[] = {
-        {forth, m_mtuBytes + settings.overhead.data + settings.overhead.first},
-        {back, settings.overhead.ack}};
-    for (const auto& [ports, bytes] : ways)
-    {
-        for (size_t i = 0; i + 1 < ports.size(); ++i)
-        {
-            // Where switches choose the ways, a link that is not known counts as the first.
-            RocePort& port = *(ports[i] ? ports[i] : ports.front());
-            path.baseRtt += port.TxPicoseconds(bytes) + port.GetDelayPicoseconds();
-        }
-    }
+    const uint32_t full = m_mtuBytes + settings.overhead.data + settings.overhead.first;
+    path.baseRtt = IdleTime(forth, full) + IdleTime(back, settings.overhead.ack);
     settings.windowBytes = m_windowBytes;
     if (m_windowBdps > 0)
     {
@@ -220,8 +212,8 @@ std::unique_ptr<QueuePair> PacketNetwork::MakeQueuePair(const QueuePair::Key& ke
     return std::make_unique<QueuePair>(key,
                                        static_cast<uint32_t>(m_queuePairs.size()),
                                        settings,
-                                       std::move(forth),
-                                       std::move(back),
+                                       m_fabric->MakeRoute(forth),
+                                       m_fabric->MakeRoute(back),
                                        m_control->MakeState(path));
 }
 

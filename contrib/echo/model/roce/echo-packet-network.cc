@@ -288,6 +288,7 @@ void PacketNetwork::Flush()
     for (Delivery& delivery : deliveries)
     {
         --m_live;
+        m_deliveredTrace(delivery.record);
         if (m_sink)
         {
             m_sink->OnFlow(delivery.record);
@@ -366,6 +367,7 @@ void PacketNetwork::DoDispose()
     m_fabric.reset();
     m_control = nullptr;
     m_router = nullptr;
+    m_idleRouter = nullptr;
     NetworkModel::DoDispose();
 }
 

@@ -109,8 +109,11 @@ class PacketNetwork : public NetworkModel
     void PrepareForwarding();
     QueuePair& GetQueuePair(const Message& message);
     void RefuseEnds(const Message& message) const;
-    /** A new queue pair's ports to leave by. */
-    std::vector<RocePort*> FindWay(DeviceId source, DeviceId destination, uint64_t label) const;
+    /** @return the ports that a flow passes; while links are cut and none leads there: once all
+     *          are up again */
+    std::vector<PortId> FindWay(DeviceId source, DeviceId destination, uint64_t label) const;
+    /** @return ps that a packet of @p wireBytes takes on idle links, each at its full rate */
+    int64_t IdleTime(const std::vector<PortId>& way, uint32_t wireBytes) const;
     /** Ways have changed: flows of NICs with several ports take the port of their new way. */
     void MoveQueuePairs();
     /** @return whether there is a way to the receiver and back */
@@ -160,6 +163,7 @@ class PacketNetwork : public NetworkModel
     std::string m_trouble;                    //!< why the simulation was stopped
     RocePacketPool m_pool;                    //!< all packets
     Ptr<Router> m_router;                     //!< paths
+    Ptr<Router> m_idleRouter;                 //!< all links up; null: links do not fail
     TopologyPtr m_topology;                   //!< the router's
     RecordSink* m_sink{nullptr};              //!< may be null
     Ptr<CongestionControl> m_control;         //!< policy

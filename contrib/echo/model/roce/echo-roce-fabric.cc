@@ -6,7 +6,6 @@
 #include "echo-roce-switch.h"
 
 #include "ns3/boolean.h"
-#include "ns3/echo-error.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -81,16 +80,8 @@ void RoceFabric::MakeLinks(const RoceParameters& parameters)
     }
 }
 
-std::vector<RocePort*> RoceFabric::MakeRoute(DeviceId source,
-                                             DeviceId destination,
-                                             uint64_t label) const
+std::vector<RocePort*> RoceFabric::MakeRoute(const std::vector<PortId>& path) const
 {
-    std::vector<PortId> path;
-    if (!m_router->FindPath(source, destination, label, path))
-    {
-        throw UnsupportedError("no path joins " + m_topology->GetDevice(source).name + " and " +
-                               m_topology->GetDevice(destination).name);
-    }
     std::vector<RocePort*> route;
     for (const PortId port : path)
     {

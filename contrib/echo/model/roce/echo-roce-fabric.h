@@ -60,11 +60,10 @@ class RoceFabric
     void Seal();
 
     /**
-     * @return ports by which a flow leaves each device on its way, then null; all but the first
+     * @return ports by which a flow on @p path leaves each device, then null; all but the first
      * null if switches choose ways
-     * @throws UnsupportedError if no path joins the two
      */
-    std::vector<RocePort*> MakeRoute(DeviceId source, DeviceId destination, uint64_t label) const;
+    std::vector<RocePort*> MakeRoute(const std::vector<PortId>& path) const;
 
     /** One record for each direction of each link that carried packets. */
     void ReportLinks(RecordSink& sink) const;

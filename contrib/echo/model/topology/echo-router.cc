@@ -2,6 +2,7 @@
 #include "echo-router.h"
 
 #include "ns3/log.h"
+#include "ns3/object-factory.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
@@ -36,6 +37,17 @@ TypeId Router::GetTypeId()
 void Router::MakePathChoice()
 {
     m_choice = PathChoice::Make(m_choiceType, m_topology, m_seed);
+}
+
+Ptr<Router> Router::CopyWithAllLinksUp() const
+{
+    ObjectFactory factory;
+    factory.SetTypeId(GetInstanceTypeId());
+    factory.Set("Seed", UintegerValue(m_seed));
+    factory.Set("PathChoice", StringValue(m_choiceType));
+    Ptr<Router> copy = factory.Create<Router>();
+    copy->Prepare(m_topology);
+    return copy;
 }
 
 void Router::SetLinksUp(const std::vector<LinkId>& links, bool up)

@@ -62,6 +62,9 @@ class Router : public Object
                   uint64_t label,
                   std::vector<PortId>& path) const;
 
+    /** @return a router of the same type, attributes and topology, all of whose links are up */
+    Ptr<Router> CopyWithAllLinksUp() const;
+
     /** From now on ways avoid the links (false) or use them again. All links are up at first. */
     void SetLinksUp(const std::vector<LinkId>& links, bool up);
 

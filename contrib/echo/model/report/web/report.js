@@ -35,7 +35,8 @@
     if (s.packets > 0) {
       cards.push(['Network events', formatCount(s.drops + s.pauses + s.ecn_marks),
         `${plural(s.drops, 'drop')}, ${plural(s.pauses, 'pause')}, ${plural(s.ecn_marks, 'ECN mark')}`]);
-      byId('network-zeros').replaceChildren(...Object.entries(s.zero_counters).map(([counter, reason]) => make('li', {}, `${counter.replace('_', ' ')} 0: ${reason}`)));
+      const names = { ecn_marks: 'ECN marks', cnps: 'CNPs' };
+      byId('network-zeros').replaceChildren(...Object.entries(s.zero_counters).map(([counter, reason]) => make('li', {}, `${names[counter] || counter} 0: ${reason}`)));
     }
     byId('cards').replaceChildren(...cards.map(([label, value, detail, type]) => make('div', { class: 'card ' + (type || '') },
       make('div', { class: 'label' }, label), make('div', { class: 'value' }, value), make('div', { class: 'detail' }, detail))));

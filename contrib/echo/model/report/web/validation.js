@@ -2,7 +2,7 @@
 // The page that compares the fidelities.
 'use strict';
 (() => {
-  const { data, byId, make, colour, formatTime, formatBytes, formatCount, percent, plural } = Echo;
+  const { data, byId, make, colour, formatTime, timeTicks, formatBytes, formatCount, percent, plural } = Echo;
   const rows = data.rows;
   const FIDELITIES = [['analytical', 'analytical', 'exposed', 'circle'], ['flow', 'flow', 'compute', 'triangle']];
   const error = (row, fidelity) => (row.packet && row[fidelity] ? row[fidelity] / row.packet - 1 : NaN);
@@ -51,7 +51,7 @@
     const line = (factor, extra) => ({ type: 'line', label: '', data: [{ x: low, y: low * factor }, { x: high, y: high * factor }], pointRadius: 0, pointHitRadius: 0, borderWidth: 0, ...extra });
     const band = (share) => ({ fill: '+1', backgroundColor: fade('accent', share) });
     Echo.countMarks(canvas, sets.reduce((n, s) => n + s.data.length, 0));
-    const scale = (title) => ({ type: 'logarithmic', min: low, max: high, title: { display: true, text: title }, ticks: { callback: decades((x) => formatTime(x), low, high), maxRotation: 0 } });
+    const scale = (title) => ({ type: 'logarithmic', min: low, max: high, title: { display: true, text: title }, ticks: { callback: decades((x) => timeTicks(x)(x), low, high), maxRotation: 0 } });
     return new Chart(canvas, {
       type: 'scatter',
       data: { datasets: [...sets.filter((s) => s.data.length > 0), line(1, { borderWidth: 1, borderColor: colour('muted') }),
@@ -122,13 +122,14 @@
       const bars = steps.map((s) => [s.models, s.step, 'compute']);
       if (steps[0].measured) bars.unshift(['measured', steps[0].measured, 'muted']);
       Echo.countMarks(canvas, bars.length);
+      const ticks = timeTicks(Math.max(...bars.map((b) => b[1])));
       return new Chart(canvas, {
         type: 'bar',
         data: { labels: bars.map((b) => b[0]), datasets: [{ data: bars.map((b) => b[1]), backgroundColor: bars.map((b) => fade(b[2], 0.75)) }] },
         options: {
           indexAxis: 'y',
           plugins: { legend: { display: false }, tooltip: { callbacks: { label: (item) => formatTime(item.raw) }, displayColors: false } },
-          scales: { x: { beginAtZero: true, ticks: { callback: (x) => formatTime(x), maxRotation: 0 } } },
+          scales: { x: { beginAtZero: true, ticks: { callback: (x) => ticks(x), maxRotation: 0, maxTicksLimit: 7 } } },
         },
       });
     });
