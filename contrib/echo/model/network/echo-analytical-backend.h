@@ -102,7 +102,7 @@ class AnalyticalBackend : public CollectiveBackend
     ContentionWatch m_ownWatch;
     ContentionWatch* m_watch{&m_ownWatch}; //!< or that of UseWatch
     EventBatcher<InstancePtr> m_ends;
-    LinkSharing m_sharing;                            //!< how fast what is not folded goes
+    LinkSharing m_sharing; //!< how fast what is not folded goes
     std::map<CollectiveId, Elsewhere> m_elsewhere;
     bool m_shares{true};                              //!< attribute ShareLinks
     bool m_isFolded{false};                           //!< some instances stand for several

@@ -323,9 +323,10 @@ TrainNetwork::Queue TrainNetwork::GetQueue(Port& port, int64_t now, int64_t end)
         before += rate * static_cast<double>(std::clamp(end, now, all[i].end) - now);
         ++i;
     }
-    const int64_t backlog =
-        std::max<int64_t>(port.free - now - static_cast<int64_t>(coming), 0);
-    return {backlog, std::min(static_cast<int64_t>(before), std::max(port.free - now, int64_t{0}) - backlog)};
+    const int64_t backlog = std::max<int64_t>(port.free - now - static_cast<int64_t>(coming), 0);
+    return {
+        backlog,
+        std::min(static_cast<int64_t>(before), std::max(port.free - now, int64_t{0}) - backlog)};
 }
 
 void TrainNetwork::Forward(uint32_t number)
