@@ -190,6 +190,37 @@ TEST(Case5, ACalibratedEstimateKnowsOversubscription)
     EXPECT_NEAR(step(LeafSpine(4, 1)) / wide, 4, 0.3);
 }
 
+// A profile of a machine whose switches are nearer than those of the cluster: whoever serves what
+// meets nobody, it takes as long.
+TEST(HybridProfile, WhatMeetsNobodyTakesItsEstimate)
+{
+    const auto run = [](const std::string& hybrid, uint64_t bytes) {
+        const CapturedRun captured = RunText(
+            "echo: 1\nname: c\nfidelity: hybrid\nhybrid: " + hybrid +
+            "\nestimator: {profile: ../calibration/profiles/azure-ndv4-a100.yaml}\n" +
+            CaseCluster(8,
+                        "{type: leaf-spine, hosts_per_leaf: 4, spines: 1, uplinks: 1, "
+                        "link_rate: 100Gbps, link_delay: 20us}") +
+            "workload: {collectives: [{op: all-reduce, bytes: " + std::to_string(bytes) + "}]}\n");
+        EXPECT_EQ(captured.error, "");
+        return captured;
+    };
+    for (const uint64_t bytes : {1024u, 65536u, 1048576u, 16777216u})
+    {
+        const CapturedRun estimated = run("{policy: contention}", bytes);
+        EXPECT_EQ(estimated.collectives.at(0).fidelity, Fidelity::ANALYTICAL);
+        for (const std::string fidelity : {"packet", "flow"})
+        {
+            const CapturedRun simulated =
+                run("{policy: rules, rules: [{fidelity: " + fidelity + "}]}", bytes);
+            EXPECT_NEAR(Milliseconds(simulated.run.stepTime) / Milliseconds(estimated.run.stepTime),
+                        1,
+                        0.03)
+                << bytes << " B, " << fidelity;
+        }
+    }
+}
+
 // More ranks than the profile has measured: every row and the summary say so, whoever estimates.
 TEST(Case27, ExtrapolationIsSaidInAnalyticalAndHybridRuns)
 {
