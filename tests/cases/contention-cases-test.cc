@@ -115,7 +115,7 @@ TEST(HybridMix, TrainsSayThatTheyKnowNoCongestionControl)
                              "network: {congestion_control: hpcc}\n"
                              "workload: {collectives: [{op: all-reduce, bytes: 1MiB}]}\n";
     const CapturedRun trains = RunText(Header("hybrid", "{contended: flow}") + work);
-    EXPECT_THAT(trains.run.warnings, testing::Contains(HasSubstr("Hpcc' costs is left out")));
+    EXPECT_THAT(trains.run.warnings, testing::Contains(HasSubstr("no heed of network.congestion_control")));
     const CapturedRun packets = RunText(Header("hybrid", "{contended: packet}") + work);
     EXPECT_THAT(packets.run.warnings, testing::IsEmpty());
     const CapturedRun none = RunText(Header("hybrid", "{contended: flow}") + CaseCluster(4) +
