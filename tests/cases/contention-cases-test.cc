@@ -115,13 +115,41 @@ TEST(HybridMix, TrainsSayThatTheyKnowNoCongestionControl)
                              "network: {congestion_control: hpcc}\n"
                              "workload: {collectives: [{op: all-reduce, bytes: 1MiB}]}\n";
     const CapturedRun trains = RunText(Header("hybrid", "{contended: flow}") + work);
-    EXPECT_THAT(trains.run.warnings, testing::Contains(HasSubstr("no heed of network.congestion_control")));
+    EXPECT_THAT(trains.run.warnings,
+                testing::Contains(HasSubstr("no heed of network.congestion_control")));
     const CapturedRun packets = RunText(Header("hybrid", "{contended: packet}") + work);
     EXPECT_THAT(packets.run.warnings, testing::IsEmpty());
     const CapturedRun none = RunText(Header("hybrid", "{contended: flow}") + CaseCluster(4) +
                                      "network: {congestion_control: none}\n"
                                      "workload: {collectives: [{op: all-reduce, bytes: 1MiB}]}\n");
     EXPECT_THAT(none.run.warnings, testing::IsEmpty());
+}
+
+TEST(IgnoredSettings, AreNamedOrRefused)
+{
+    const std::string rest = CaseCluster(4) +
+                             "network: {congestion_control: dcqcn, pfc: false, classes: [{groups: "
+                             "[tp]}]}\n"
+                             "workload: {collectives: [{op: all-reduce, bytes: 1MiB}]}\n";
+    for (const std::string fidelity : {"flow", "analytical"})
+    {
+        const CapturedRun run = RunText(Header(fidelity) +
+                                        "attributes: {ns3::echo::PacketNetwork::Retransmission: "
+                                        "selective-repeat}\n" +
+                                        rest);
+        ASSERT_EQ(run.error, "") << fidelity;
+        EXPECT_THAT(run.run.warnings,
+                    testing::Contains(testing::AllOf(
+                        HasSubstr("network.congestion_control, network.pfc, network.classes"),
+                        HasSubstr("PacketNetwork::Retransmission"))))
+            << fidelity;
+        const CapturedRun lossy = RunText(
+            Header(fidelity) + "attributes: {ns3::echo::PacketNetwork::LossRate: 0.01}\n" + rest);
+        EXPECT_EQ(lossy.exitCode, 2) << fidelity;
+        EXPECT_THAT(lossy.error,
+                    HasSubstr("LossRate: estimates, flows and trains have no packets"));
+    }
+    EXPECT_THAT(RunText(Header("packet") + rest).run.warnings, testing::IsEmpty());
 }
 
 TEST(HybridMix, SamplesLoadNoLinkAboveFull)

@@ -354,6 +354,7 @@ NetworkTotals EchoBackendHelper::GetTotals() const
         sum.ecnMarks += totals.ecnMarks;
         sum.cnps += totals.cnps;
         sum.liveFlows += totals.liveFlows;
+        sum.lostBackground += totals.lostBackground;
         if (!totals.congestionControl.empty())
         {
             sum.congestionControl = totals.congestionControl;

@@ -74,7 +74,7 @@ std::vector<std::string> FindChangedKeys(const NetworkSettings& network, bool is
     const TypeId none = *LookupPolicy("none", CongestionControl::GetTypeId(), "");
     if (LookupPolicy(network.congestionControl, CongestionControl::GetTypeId(), "") != none)
     {
-        changed.push_back("network.congestion_control (" + network.congestionControl + ")");
+        changed.push_back("network.congestion_control");
     }
     if (!network.pfc && !isTrain) // trains may have no pauses either
     {
@@ -121,7 +121,8 @@ std::vector<std::string> DescribeIgnoredSettings(const Scenario& scenario)
     changed.insert(changed.begin(), keys.begin(), keys.end());
     if (!changed.empty())
     {
-        const std::string who = isHybrid ? "trains of packets (hybrid.contended: flow) and estimates"
+        const std::string who = isHybrid
+                                    ? "trains of packets (hybrid.contended: flow) and estimates"
                                 : scenario.fidelity == Fidelity::FLOW ? "flows"
                                                                       : "estimates";
         sentences.push_back(who + " take no heed of " + Join(changed) +

@@ -170,7 +170,8 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
         throw StallError("the workload holds " + std::to_string(totals.needsPayload) +
                          " communications but none moved a byte");
     }
-    AddCounters(helper.GetTotals(), run);
+    const NetworkTotals network = helper.GetTotals();
+    AddCounters(network, run);
     if ((fidelity == Fidelity::ANALYTICAL || fidelity == Fidelity::HYBRID) &&
         m_scenario.measuredTransfers.empty())
     {
@@ -185,6 +186,12 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
     {
         run.warnings.push_back("equal ranks were not folded (timeline.folding: on): " +
                                job->GetFoldingRefusal());
+    }
+    if (!network.lostBackground.empty())
+    {
+        const std::string& text = network.lostBackground; // ends its line
+        run.warnings.push_back("background traffic did not arrive: " +
+                               text.substr(0, text.size() - 1));
     }
     AddWarnings(totals, run.warnings);
     if (!run.jobs.empty() && IsFoldedAndContended(backend))
