@@ -115,7 +115,8 @@ TEST(HybridMix, TrainsSayThatTheyKnowNoCongestionControl)
                              "network: {congestion_control: hpcc}\n"
                              "workload: {collectives: [{op: all-reduce, bytes: 1MiB}]}\n";
     const CapturedRun trains = RunText(Header("hybrid", "{contended: flow}") + work);
-    EXPECT_THAT(trains.run.warnings, testing::Contains(HasSubstr("Hpcc' costs is left out")));
+    EXPECT_THAT(trains.run.warnings,
+                testing::Contains(HasSubstr("no heed of network.congestion_control")));
     const CapturedRun packets = RunText(Header("hybrid", "{contended: packet}") + work);
     EXPECT_THAT(packets.run.warnings, testing::IsEmpty());
     const CapturedRun none = RunText(Header("hybrid", "{contended: flow}") + CaseCluster(4) +
@@ -131,7 +132,35 @@ TEST(HybridMix, AboveTheBudgetOfPacketsItSaysThatTrainsRanAndWhatTheyLeaveOut)
         "network: {congestion_control: dcqcn}\n"
         "workload: {collectives: [{op: all-reduce, bytes: 1MiB, groups: {size: 4, stride: 4}}]}\n");
     EXPECT_THAT(run.run.warnings, testing::Contains(HasSubstr("they ran as trains of packets")));
-    EXPECT_THAT(run.run.warnings, testing::Contains(HasSubstr("Dcqcn' costs is left out")));
+    EXPECT_THAT(run.run.warnings,
+                testing::Contains(HasSubstr("take no heed of network.congestion_control")));
+}
+
+TEST(IgnoredSettings, AreNamedOrRefused)
+{
+    const std::string rest = CaseCluster(4) +
+                             "network: {congestion_control: dcqcn, pfc: false, classes: [{groups: "
+                             "[tp]}]}\n"
+                             "workload: {collectives: [{op: all-reduce, bytes: 1MiB}]}\n";
+    for (const std::string fidelity : {"flow", "analytical"})
+    {
+        const CapturedRun run = RunText(Header(fidelity) +
+                                        "attributes: {ns3::echo::PacketNetwork::Retransmission: "
+                                        "selective-repeat}\n" +
+                                        rest);
+        ASSERT_EQ(run.error, "") << fidelity;
+        EXPECT_THAT(run.run.warnings,
+                    testing::Contains(testing::AllOf(
+                        HasSubstr("network.congestion_control, network.pfc, network.classes"),
+                        HasSubstr("PacketNetwork::Retransmission"))))
+            << fidelity;
+        const CapturedRun lossy = RunText(
+            Header(fidelity) + "attributes: {ns3::echo::PacketNetwork::LossRate: 0.01}\n" + rest);
+        EXPECT_EQ(lossy.exitCode, 2) << fidelity;
+        EXPECT_THAT(lossy.error,
+                    HasSubstr("LossRate: estimates, flows and trains have no packets"));
+    }
+    EXPECT_THAT(RunText(Header("packet") + rest).run.warnings, testing::IsEmpty());
 }
 
 TEST(HybridMix, SamplesLoadNoLinkAboveFull)
@@ -201,8 +230,38 @@ TEST(Case5, ACalibratedEstimateKnowsOversubscription)
     EXPECT_NEAR(step(LeafSpine(4, 1)) / wide, 4, 0.3);
 }
 
-// More ranks than the profile has measured: every row and the summary say so, whoever
-// estimates.
+// A profile of a machine whose switches are nearer than those of the cluster: whoever serves what
+// meets nobody, it takes as long.
+TEST(HybridProfile, WhatMeetsNobodyTakesItsEstimate)
+{
+    const auto run = [](const std::string& hybrid, uint64_t bytes) {
+        const CapturedRun captured = RunText(
+            "echo: 1\nname: c\nfidelity: hybrid\nhybrid: " + hybrid +
+            "\nestimator: {profile: ../calibration/profiles/azure-ndv4-a100.yaml}\n" +
+            CaseCluster(8,
+                        "{type: leaf-spine, hosts_per_leaf: 4, spines: 1, uplinks: 1, "
+                        "link_rate: 100Gbps, link_delay: 20us}") +
+            "workload: {collectives: [{op: all-reduce, bytes: " + std::to_string(bytes) + "}]}\n");
+        EXPECT_EQ(captured.error, "");
+        return captured;
+    };
+    for (const uint64_t bytes : {1024u, 65536u, 1048576u, 16777216u})
+    {
+        const CapturedRun estimated = run("{policy: contention}", bytes);
+        EXPECT_EQ(estimated.collectives.at(0).fidelity, Fidelity::ANALYTICAL);
+        for (const std::string fidelity : {"packet", "flow"})
+        {
+            const CapturedRun simulated =
+                run("{policy: rules, rules: [{fidelity: " + fidelity + "}]}", bytes);
+            EXPECT_NEAR(Milliseconds(simulated.run.stepTime) / Milliseconds(estimated.run.stepTime),
+                        1,
+                        0.03)
+                << bytes << " B, " << fidelity;
+        }
+    }
+}
+
+// More ranks than the profile has measured: every row and the summary say so, whoever estimates.
 TEST(Case27, ExtrapolationIsSaidInAnalyticalAndHybridRuns)
 {
     for (const std::string fidelity : {"analytical", "hybrid"})

@@ -129,4 +129,23 @@ TEST(Failures, NothingReturnsThatWasNotDown)
               "");
 }
 
+// A NIC that no rank of the job uses fails: the job goes on, what went there is named.
+TEST(Failures, BackgroundTrafficToADeadNicEndsNoJob)
+{
+    for (const std::string fidelity : {"flow", "packet"})
+    {
+        const CapturedRun run =
+            RunText("echo: 1\nfidelity: " + fidelity + "\n" + CaseCluster(4) +
+                    "workload: {collectives: [{op: send-recv, bytes: 16MiB, pairs: [[0, 1]]}]}\n"
+                    "failures: [{time: 100us, switch: host3/nic0, state: down}]\n"
+                    "background: [{pattern: poisson, load: 0.2, bytes: 64KiB}]\n");
+        ASSERT_EQ(run.error, "") << fidelity;
+        EXPECT_THAT(run.run.warnings,
+                    testing::Contains(AllOf(HasSubstr("background traffic did not arrive"),
+                                            HasSubstr("to host3/nic0"))))
+            << fidelity;
+        EXPECT_GT(Milliseconds(run.run.stepTime), 16 * 1048576 / 12.5e6) << fidelity;
+    }
+}
+
 } // namespace

@@ -127,7 +127,7 @@ TEST_F(LinkSharingTest, EstimatesHaveWhatSamplesLeave)
     EXPECT_EQ(Add(2, {{0, 1, 1}}), Ids{2});
     EXPECT_EQ(SpeedOf(1), 1);
     EXPECT_NEAR(SpeedOf(2), 0.3, 1e-9);
-    EXPECT_EQ(Add(3, {{0, 0.7, 1}}, 1, true), Ids{2});
+    EXPECT_EQ(Add(3, {{0, 0.7, 1}}, 1, true), (Ids{1, 2, 3}));
     EXPECT_DOUBLE_EQ(SpeedOf(1), 0.5 / 0.7);
     EXPECT_LT(SpeedOf(2), 0.01);
 }

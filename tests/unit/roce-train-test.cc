@@ -197,4 +197,29 @@ TEST(TrainNetwork, StreamsOfANicShareIt)
     EXPECT_NEAR(ordered.flows.at(1).end.GetSeconds() / alone, 2, 0.05);
 }
 
+// A message of 2 MiB beside eight of 256 KiB in a row: their trains are shorter, their turns as
+// many bytes as those of the other, as packets have it, so that all end after 4 MiB.
+TEST(TrainNetwork, StreamsOfANicShareItByBytes)
+{
+    const TestFabric fabric = MakeStar(3, "100Gb/s", MicroSeconds(1));
+    std::vector<Sending> all{{0, 1, 2 << 20, Time()}};
+    for (uint32_t i = 0; i < 8; ++i)
+    {
+        all.push_back({0, 2, 256 << 10, Time()});
+    }
+    const TestSink packets = RunAll(CreateObject<PacketNetwork>(), fabric, all);
+    const TestSink trains = RunAll(MakeTrains(64), fabric, all);
+    const double both = TxTime((4 << 20) + 1024 * 82, DataRate("100Gb/s")).GetSeconds();
+    for (const TestSink* sink : {&packets, &trains})
+    {
+        for (const FlowRecord& flow : sink->flows)
+        {
+            if (flow.bytes == 2 << 20)
+            {
+                EXPECT_NEAR(flow.end.GetSeconds() / both, 1, 0.07); // a train: 1/16 of all
+            }
+        }
+    }
+}
+
 } // namespace

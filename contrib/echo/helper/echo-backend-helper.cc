@@ -4,6 +4,7 @@
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/echo-analytical-backend.h"
+#include "ns3/echo-bounded-cost-model.h"
 #include "ns3/echo-derived-cost-model.h"
 #include "ns3/echo-error.h"
 #include "ns3/echo-flow-network.h"
@@ -233,6 +234,16 @@ Ptr<ScheduledBackend> EchoBackendHelper::CreateScheduled(Fidelity fidelity,
     return backend;
 }
 
+void EchoBackendHelper::BoundCosts()
+{
+    if (!m_settings.profile.empty())
+    {
+        Ptr<BoundedCostModel> bounded = CreateObject<BoundedCostModel>();
+        bounded->Set(m_costModel, m_idleCosts);
+        m_costModel = bounded;
+    }
+}
+
 Ptr<AnalyticalBackend> EchoBackendHelper::CreateAnalytical() const
 {
     Ptr<AnalyticalBackend> analytical = CreateObject<AnalyticalBackend>();
@@ -269,6 +280,7 @@ Ptr<CollectiveBackend> EchoBackendHelper::Create(Fidelity fidelity,
     }
     case Fidelity::HYBRID:
     {
+        BoundCosts();
         Ptr<HybridBackend> hybrid = CreateObject<HybridBackend>();
         hybrid->SetPolicy(policy);
         policy->SetCostModel(m_costModel);
@@ -342,6 +354,7 @@ NetworkTotals EchoBackendHelper::GetTotals() const
         sum.ecnMarks += totals.ecnMarks;
         sum.cnps += totals.cnps;
         sum.liveFlows += totals.liveFlows;
+        sum.lostBackground += totals.lostBackground;
         if (!totals.congestionControl.empty())
         {
             sum.congestionControl = totals.congestionControl;

@@ -84,6 +84,8 @@ class EchoBackendHelper
     Ptr<ScheduledBackend> CreateScheduled(Fidelity fidelity, RecordSink* sink, bool isHybrid);
     Ptr<NetworkModel> CreateTrainNetwork(RecordSink* sink);
     Ptr<NetworkModel> CreateNetwork(Fidelity fidelity, RecordSink* sink);
+    /** Estimates of a profile take no less than the network does alone: hybrid runs mix both. */
+    void BoundCosts();
     Ptr<AnalyticalBackend> CreateAnalytical() const;
     Ptr<NetworkModel> CreatePacketNetwork() const;
     Ptr<Router> MakeRouter(TopologyPtr topology) const;

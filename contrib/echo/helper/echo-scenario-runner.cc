@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-scenario-runner.h"
 
+#include "echo-ignored-settings.h"
 #include "echo-run-sinks.h"
 #include "echo-scenario-setup.h"
 #include "echo-simulator-guard.h"
 
 #include "ns3/boolean.h"
 #include "ns3/echo-analytical-backend.h"
-#include "ns3/echo-congestion-control.h"
 #include "ns3/echo-error.h"
 #include "ns3/echo-job-merger.h"
-#include "ns3/echo-policy.h"
 #include "ns3/echo-progress.h"
 #include "ns3/echo-sampled-policy.h"
 #include "ns3/echo-workload-health.h"
@@ -107,40 +106,15 @@ ScenarioRunner::ScenarioRunner(Scenario scenario) : m_scenario(std::move(scenari
     m_warnings = health.GetWarnings();
     m_warnings.insert(m_warnings.end(), m_scenario.warnings.begin(), m_scenario.warnings.end());
     m_compute = MakeComputeModel(m_scenario, m_warnings);
-    WarnOfNetworkSettings();
+    for (std::string& ignored : DescribeIgnoredSettings(m_scenario))
+    {
+        m_warnings.push_back(std::move(ignored));
+    }
     m_slowdown = MakeSlowdownModel(m_scenario);
     if (!m_scenario.measuredTransfers.empty())
     {
         m_warnings.push_back("communication takes its recorded times (measured-transfer): this "
                              "checks the replay and predicts nothing");
-    }
-}
-
-void ScenarioRunner::WarnOfNetworkSettings()
-{
-    const std::string& name =
-        EchoBackendHelper::GetLoadBalancing(m_scenario.network, m_scenario.cluster);
-    if (m_scenario.fidelity != Fidelity::PACKET && name != "ecmp" && name != "static")
-    {
-        m_warnings.push_back("load balancing '" + name +
-                             "' chooses ways for packets: what is not simulated as packets takes "
-                             "the ways of static, with flowlet those of ecmp");
-    }
-    if (m_scenario.fidelity == Fidelity::HYBRID && m_scenario.hybrid.contended == "flow")
-    {
-        WarnOfTrains();
-    }
-}
-
-void ScenarioRunner::WarnOfTrains()
-{
-    const std::string& control = m_scenario.network.congestionControl;
-    if (LookupPolicy(control, CongestionControl::GetTypeId(), "") !=
-        LookupPolicy("none", CongestionControl::GetTypeId(), ""))
-    {
-        m_warnings.push_back("trains of packets (hybrid.contended: flow) know no congestion "
-                             "control: what '" +
-                             control + "' costs is left out");
     }
 }
 
@@ -196,7 +170,8 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
         throw StallError("the workload holds " + std::to_string(totals.needsPayload) +
                          " communications but none moved a byte");
     }
-    AddCounters(helper.GetTotals(), run);
+    const NetworkTotals network = helper.GetTotals();
+    AddCounters(network, run);
     if ((fidelity == Fidelity::ANALYTICAL || fidelity == Fidelity::HYBRID) &&
         m_scenario.measuredTransfers.empty())
     {
@@ -211,6 +186,12 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
     {
         run.warnings.push_back("equal ranks were not folded (timeline.folding: on): " +
                                job->GetFoldingRefusal());
+    }
+    if (!network.lostBackground.empty())
+    {
+        const std::string& text = network.lostBackground; // ends its line
+        run.warnings.push_back("background traffic did not arrive: " +
+                               text.substr(0, text.size() - 1));
     }
     AddWarnings(totals, run.warnings);
     if (!run.jobs.empty() && IsFoldedAndContended(backend))
@@ -265,7 +246,10 @@ Fidelity ScenarioRunner::ChooseContendedFidelity(uint64_t packetHops)
                          " packet-hops, above hybrid.packet_hop_budget of " +
                          std::to_string(m_scenario.hybrid.packetHopBudget) +
                          ": they ran as trains of packets (hybrid.contended: flow)");
-    WarnOfTrains();
+    for (std::string& ignored : DescribeSettingsOfPackets(m_scenario))
+    {
+        m_warnings.push_back(std::move(ignored));
+    }
     return Fidelity::FLOW;
 }
 

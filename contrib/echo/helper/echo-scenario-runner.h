@@ -67,9 +67,6 @@ class ScenarioRunner
     std::vector<JobRecord> DescribeJobs(const TrainingJob& job) const;
     /** Simulates each of several jobs without the others. */
     void CompareAlone(std::vector<JobRecord>& jobs) const;
-    void WarnOfNetworkSettings();
-    /** Where trains of packets leave out what the scenario asks for. */
-    void WarnOfTrains();
     /** Folded where that changes nothing. */
     RunRecord RunAnalytical(const SinkMaker& makeSink);
     RunRecord RunWithContentionPolicy(const SinkMaker& makeSink);

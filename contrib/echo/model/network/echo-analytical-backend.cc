@@ -79,6 +79,7 @@ void AnalyticalBackend::DoDispose()
 {
     m_model = nullptr;
     m_sharing.Clear();
+    m_elsewhere.clear();
     m_ownWatch.Clear();
     CollectiveBackend::DoDispose();
 }
@@ -171,21 +172,62 @@ void AnalyticalBackend::Unshare(CollectiveId id)
 
 void AnalyticalBackend::BeginElsewhere(const InstancePtr& instance)
 {
-    if (DoEstimate(instance->plan, *instance->facts).IsStrictlyPositive())
+    const Time estimate = DoEstimate(instance->plan, *instance->facts);
+    if (!estimate.IsStrictlyPositive())
     {
-        Share(instance, true);
+        return;
+    }
+    auto booking = std::make_shared<CollectiveInstance>();
+    booking->id = instance->id;
+    booking->plan = instance->plan;
+    booking->facts = instance->facts;
+    booking->correction = instance->correction;
+    booking->record.estimate = Scale(estimate, instance->correction);
+    m_elsewhere[instance->id].booking = booking;
+    if (!Share(booking, true))
+    {
+        booking->end = Simulator::Now() + booking->record.estimate;
+        m_ends.Schedule(booking->record.estimate, booking);
     }
 }
 
 Time AnalyticalBackend::EndElsewhere(const CollectiveInstance& instance)
 {
-    if (!instance.facts->estimate.IsStrictlyPositive())
+    const auto found = m_elsewhere.find(instance.id);
+    if (found == m_elsewhere.end())
     {
         return Simulator::Now() - instance.start;
     }
-    const Time alone = MicrosecondsToTime(m_sharing.GetProgress(instance.id) * 1e-6);
-    Unshare(instance.id);
+    Elsewhere& elsewhere = found->second;
+    if (elsewhere.booking)
+    {
+        elsewhere.isDone = true; // others have not made room for all of its bytes yet
+        return MicrosecondsToTime(m_sharing.GetProgress(instance.id) * 1e-6);
+    }
+    const Time late = Simulator::Now() - elsewhere.left;
+    const Time alone = elsewhere.progress + Scale(late, elsewhere.speed);
+    m_elsewhere.erase(found);
     return alone;
+}
+
+bool AnalyticalBackend::EndBooking(const InstancePtr& instance)
+{
+    const auto found = m_elsewhere.find(instance->id);
+    if (found == m_elsewhere.end() || found->second.booking != instance)
+    {
+        return false;
+    }
+    Elsewhere& elsewhere = found->second;
+    elsewhere.left = Simulator::Now();
+    elsewhere.progress = instance->record.estimate;
+    elsewhere.speed = m_sharing.GetSpeed(instance->id);
+    elsewhere.booking = nullptr;
+    if (elsewhere.isDone)
+    {
+        m_elsewhere.erase(found);
+    }
+    Unshare(instance->id);
+    return true;
 }
 
 double AnalyticalBackend::GetTransferPart(const CollectiveInstance& instance) const
@@ -213,10 +255,10 @@ std::vector<LinkShare> AnalyticalBackend::GetShares(const CollectiveInstance& in
         std::min(facts.intra.GetSeconds() / (facts.estimate.GetSeconds() * transferPart), 1.0);
     alone.wirePart = m_model->GetWirePart();
     std::vector<LinkShare> shares = m_watch->GetShares(instance, alone, m_model->KnowsFabric());
-    // Where samples say that it is faster than estimated, its bytes need links in less time.
+    // Samples say that it takes another time than estimated: its bytes stay as many.
     for (LinkShare& share : shares)
     {
-        share.demand /= std::min(instance.correction, 1.0);
+        share.demand /= instance.correction;
     }
     return shares;
 }
@@ -233,7 +275,10 @@ bool AnalyticalBackend::Move(const InstancePtr& instance)
         return false;
     }
     instance->end = end;
-    m_watch->SetEnd(*instance, end);
+    if (m_elsewhere.count(instance->id) == 0)
+    {
+        m_watch->SetEnd(*instance, end);
+    }
     m_ends.Schedule(end - now, instance); // the other end is passed over
     return true;
 }
@@ -248,6 +293,10 @@ void AnalyticalBackend::Complete(const InstancePtr& instance)
     if (instance->end != Simulator::Now() || instance->done > 0)
     {
         return; // the end was moved
+    }
+    if (EndBooking(instance))
+    {
+        return;
     }
     // Members that go on at once may start the next collective: this one is off its links by then.
     if (m_watch == &m_ownWatch)

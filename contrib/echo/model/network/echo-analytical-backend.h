@@ -50,7 +50,8 @@ class AnalyticalBackend : public CollectiveBackend
     void UseWatch(ContentionWatch& watch);
     /**
      * An instance begins that another model simulates, without those that are estimated: on links
-     * that it shares with them they have what it leaves.
+     * that it shares with them they have what it leaves, until they have made room for all of its
+     * bytes, whenever it ends.
      */
     void BeginElsewhere(const InstancePtr& instance);
     /** @return how long the instance would have taken had no other one been simulated beside it */
@@ -69,6 +70,16 @@ class AnalyticalBackend : public CollectiveBackend
     void DoDispose() override;
 
   private:
+    /** An instance that another model simulates. */
+    struct Elsewhere
+    {
+        InstancePtr booking; //!< stands for it on links; null: it has had what it asks for
+        bool isDone{false};  //!< the other model has ended it
+        Time left;           //!< when its booking ended
+        Time progress;       //!< and how far it was then
+        double speed{1};     //!< and how fast
+    };
+
     void DoPrepare() override;
     void DoStart(const InstancePtr& instance) override;
     Time DoEstimate(const CollectivePlan& plan, PlanFacts& facts) override;
@@ -83,13 +94,16 @@ class AnalyticalBackend : public CollectiveBackend
     void Unshare(CollectiveId id);
     /** An instance's speed has changed. @return whether its end moves, for which it is scheduled */
     bool Move(const InstancePtr& instance);
+    /** @return false if the instance is no booking; else it is off its links */
+    bool EndBooking(const InstancePtr& instance);
     void Complete(const InstancePtr& instance);
 
     Ptr<CostModel> m_model;
     ContentionWatch m_ownWatch;
     ContentionWatch* m_watch{&m_ownWatch}; //!< or that of UseWatch
     EventBatcher<InstancePtr> m_ends;
-    LinkSharing m_sharing;                            //!< how fast what is not folded goes
+    LinkSharing m_sharing; //!< how fast what is not folded goes
+    std::map<CollectiveId, Elsewhere> m_elsewhere;
     bool m_shares{true};                              //!< attribute ShareLinks
     bool m_isFolded{false};                           //!< some instances stand for several
     uint64_t m_started{0};                            //!< instances

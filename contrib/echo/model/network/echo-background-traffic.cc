@@ -209,6 +209,7 @@ void BackgroundTraffic::SendTo(uint32_t source, uint32_t destination, std::funct
     message.bytes = m_spec.sizes.At(m_random->GetValue(0, 1));
     message.label = FIRST_LABEL | Draw(LABELS);
     message.trafficClass = m_spec.trafficClass;
+    message.isBackground = true;
     ++m_flows;
     m_bytes += message.bytes;
     m_network->Send(message, [this, then = std::move(then)] {

@@ -112,12 +112,19 @@ void FlowNetwork::CheckReachability()
         return;
     }
     std::vector<LinkFailures::Pair> flows;
+    std::vector<LinkFailures::Pair> background;
     for (const uint32_t stream : m_streams.GetActive())
     {
         if (m_streams.CountHops(stream) == 0)
         {
-            flows.push_back(m_streams.GetEnds(stream));
+            const Transfer& head = m_transfers[m_streams.Get(stream).head];
+            auto& all = head.message.isBackground ? background : flows;
+            all.push_back(m_streams.GetEnds(stream));
         }
+    }
+    if (!background.empty())
+    {
+        m_lostBackground = m_failures->DescribeUnreachable(background);
     }
     if (!flows.empty())
     {

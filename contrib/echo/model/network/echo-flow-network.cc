@@ -426,6 +426,7 @@ NetworkTotals FlowNetwork::GetTotals() const
 {
     NetworkTotals totals;
     totals.liveFlows = m_live;
+    totals.lostBackground = m_lostBackground;
     return totals;
 }
 

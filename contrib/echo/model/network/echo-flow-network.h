@@ -136,6 +136,7 @@ class FlowNetwork : public NetworkModel
     Time m_rerouteDelay;                      //!< attribute RerouteDelay
     std::unique_ptr<LinkFailures> m_failures; //!< null: none
     std::string m_trouble;                    //!< what stopped the simulation
+    std::string m_lostBackground;             //!< what of background traffic has no way
     FlowStreams m_streams;                    //!< paths and progress
     FlowRates m_rates{m_streams};
     double m_tolerance{0};             //!< attribute RateTolerance

@@ -114,10 +114,7 @@ void HybridBackend::DoPrepare()
     {
         Ptr<AnalyticalBackend> analytical = DynamicCast<AnalyticalBackend>(estimates->second);
         analytical->UseWatch(m_watch); // estimates share links with one another
-        if (m_policy->LooksAround())
-        {
-            m_estimates = analytical; // and with what is sampled
-        }
+        m_estimates = analytical;      // and have what is left by what is simulated
     }
     m_watch.SetListener([this](const CollectiveInstance& instance, uint32_t replica) {
         m_contended.insert(KeyOf(instance, replica));

@@ -188,10 +188,7 @@ std::vector<LinkSharing::InstancePtr> LinkSharing::Update(std::vector<Active*> s
         active->progress = GetProgress(active->instance->id);
         active->since = now;
         active->speed = speed;
-        if (!active->comesFirst)
-        {
-            changed.push_back(active->instance);
-        }
+        changed.push_back(active->instance);
     }
     std::sort(changed.begin(), changed.end(), [](const InstancePtr& a, const InstancePtr& b) {
         return a->id < b->id;

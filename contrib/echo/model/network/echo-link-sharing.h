@@ -39,7 +39,7 @@ class LinkSharing
      * @param transferPart of its time alone: who shares a link is taken to transfer at the same
      *        time; 1: one's latencies are another's transfers
      * @param comesFirst others have what it leaves: it is simulated elsewhere, without them
-     * @return those whose speed has changed, in order of ids, without those that come first
+     * @return those whose speed has changed, in order of ids
      */
     std::vector<InstancePtr> Add(const InstancePtr& instance,
                                  std::vector<LinkShare> shares,

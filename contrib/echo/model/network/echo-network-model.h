@@ -24,8 +24,9 @@ struct Message
     DeviceId destination;
     uint64_t bytes{0}; //!< payload, above zero
     uint64_t label{0}; //!< equal labels of a pair share path and queue pair, and stay in order
-    uint8_t trafficClass{0}; //!< from 0; models without classes serve all alike
-    CollectiveId collective; //!< for records only
+    uint8_t trafficClass{0};  //!< from 0; models without classes serve all alike
+    CollectiveId collective;  //!< for records only
+    bool isBackground{false}; //!< nobody waits for it: out of reach, it ends no run
 };
 
 /** Totals over a run, for the summary. */
@@ -38,6 +39,7 @@ struct NetworkTotals
     uint64_t ecnMarks{0};
     uint64_t cnps{0};              //!< that reached their senders
     uint64_t liveFlows{0};         //!< not delivered yet
+    std::string lostBackground;    //!< what background traffic had no way at last; empty: none
     std::string congestionControl; //!< "none", "dcqcn"; empty if the model has none
     /** Why a counter is zero, by its name in summary.json; empty if the model has no packets. */
     std::map<std::string, std::string> zeroCounters;

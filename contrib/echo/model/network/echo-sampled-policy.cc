@@ -95,7 +95,7 @@ Fidelity SampledPolicy::Choose(const CollectiveInstance& instance)
     const bool isWanted = samples.begun < m_wanted && !meetsEstimate;
     if (!isWanted && !meetsSample)
     {
-        ++m_corrected;
+        ++(samples.done > 0 ? m_corrected : m_uncorrected);
         return Fidelity::ANALYTICAL;
     }
     ++samples.begun;
@@ -131,10 +131,12 @@ double SampledPolicy::GetCorrection(const CollectiveInstance& instance) const
 
 std::vector<std::string> SampledPolicy::GetNotes() const
 {
+    uint64_t distinct = 0;
     uint64_t sampled = 0;
     double spread = 0;
     for (const auto& [key, samples] : m_samples)
     {
+        distinct += samples.done > 0 ? 1 : 0;
         sampled += samples.done;
         spread = std::max(spread, samples.done > 0 ? samples.most / samples.least - 1 : 0);
     }
@@ -144,9 +146,14 @@ std::vector<std::string> SampledPolicy::GetNotes() const
     }
     std::ostringstream text;
     text.precision(3);
-    text << m_samples.size() << " distinct communications were sampled " << sampled << " times in "
+    text << distinct << " distinct communications were sampled " << sampled << " times in "
          << m_fidelity << " fidelity and stand for " << m_corrected
          << " others; samples of one differ by up to " << 100 * spread << " %";
+    if (m_uncorrected > 0)
+    {
+        text << "; " << m_uncorrected << " more met estimates or running samples before any "
+             << "like them was sampled, and are estimated as they are";
+    }
     return {text.str()};
 }
 

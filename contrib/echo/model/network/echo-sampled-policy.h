@@ -79,7 +79,8 @@ class SampledPolicy : public FidelityPolicy
     std::string m_fidelity;                   //!< attribute Fidelity
     std::map<Key, Samples> m_samples;         //!< by distinct communication
     std::map<CollectiveId, Sample> m_sampled; //!< running
-    uint64_t m_corrected{0};                  //!< instances that ran analytically
+    uint64_t m_corrected{0};                  //!< instances that ran analytically, as samples say
+    uint64_t m_uncorrected{0};                //!< and without a sample of their like
 };
 
 } // namespace echo

@@ -175,6 +175,7 @@ void TrainNetwork::Send(const Message& message, DeliveredCallback delivered)
     stream.sent = 0;
     const PortId port = m_paths.GetPath(number)[0];
     Source& source = m_sources[port.Get()];
+    stream.turn = std::max(stream.turn, source.turn);
     source.streams.push_back(number);
     if (!source.sends)
     {
@@ -232,6 +233,18 @@ void TrainNetwork::Release(PortId port, uint64_t bytes, int64_t time)
     }
 }
 
+uint32_t TrainNetwork::TakeTurn(Source& source)
+{
+    const auto next = std::min_element(
+        source.streams.begin(), source.streams.end(), [this](uint32_t a, uint32_t b) {
+            return m_streams[a].turn < m_streams[b].turn;
+        });
+    const uint32_t number = *next;
+    source.streams.erase(next);
+    source.turn = m_streams[number].turn;
+    return number;
+}
+
 void TrainNetwork::SendNext(PortId port)
 {
     Source& source = m_sources[port.Get()];
@@ -251,8 +264,7 @@ void TrainNetwork::SendNext(PortId port)
         }
         return;
     }
-    const uint32_t number = source.streams.front();
-    source.streams.pop_front();
+    const uint32_t number = TakeTurn(source);
     Stream& stream = m_streams[number];
     const uint32_t transfer = stream.head;
     const uint64_t left = m_transfers[transfer].record.bytes - stream.sent;
@@ -271,6 +283,7 @@ void TrainNetwork::SendNext(PortId port)
     train.isLast = train.payload == left;
     train.end = train.endBefore = now - PAST; // all there
     stream.sent += train.payload;
+    stream.turn += train.payload;
     if (train.isLast)
     {
         stream.head = m_transfers[transfer].next;
@@ -291,9 +304,10 @@ void TrainNetwork::SendNext(PortId port)
     Simulator::Schedule(PicoSeconds(free - now), &TrainNetwork::SendNext, this, port);
 }
 
-int64_t TrainNetwork::GetBacklog(Port& port, int64_t now)
+TrainNetwork::Queue TrainNetwork::GetQueue(Port& port, int64_t now, int64_t end)
 {
     double coming = 0;
+    double before = 0;
     auto& all = port.coming;
     for (size_t i = 0; i < all.size();)
     {
@@ -303,11 +317,16 @@ int64_t TrainNetwork::GetBacklog(Port& port, int64_t now)
             all.pop_back();
             continue;
         }
-        coming += static_cast<double>(all[i].transmission) * static_cast<double>(all[i].end - now) /
-                  static_cast<double>(all[i].end - all[i].begin);
+        const double rate = static_cast<double>(all[i].transmission) /
+                            static_cast<double>(all[i].end - all[i].begin);
+        coming += rate * static_cast<double>(all[i].end - now);
+        before += rate * static_cast<double>(std::clamp(end, now, all[i].end) - now);
         ++i;
     }
-    return std::max<int64_t>(port.free - now - static_cast<int64_t>(coming), 0);
+    const int64_t backlog = std::max<int64_t>(port.free - now - static_cast<int64_t>(coming), 0);
+    return {
+        backlog,
+        std::min(static_cast<int64_t>(before), std::max(port.free - now, int64_t{0}) - backlog)};
 }
 
 void TrainNetwork::Forward(uint32_t number)
@@ -324,9 +343,11 @@ void TrainNetwork::Forward(uint32_t number)
     {
         lastPacket = GetTransmission(port, train.payload - (packets - 1) * m_mtu, 1);
     }
-    const int64_t backlog = GetBacklog(port, now);
+    const Queue queue = GetQueue(port, now, train.end);
+    const int64_t backlog = queue.there;
     port.longestQueue = std::max(port.longestQueue, backlog);
     port.free = std::max(port.free, now) + transmission;
+    const int64_t served = now + backlog + queue.between + transmission;
     port.busy += transmission;
     port.payload += train.payload;
     port.wire += GetWireBytes(train);
@@ -337,8 +358,8 @@ void TrainNetwork::Forward(uint32_t number)
     // The last packet but one: of the train, else of the one before it in the stream.
     int64_t& left = m_left[m_paths.GetFirstHop(train.stream) + train.hop];
     const int64_t before =
-        packets > 1 ? std::max(train.endBefore + port.fullPacket, port.free - lastPacket) : left;
-    left = std::max(port.free, std::max(train.end, before) + lastPacket);
+        packets > 1 ? std::max(train.endBefore + port.fullPacket, served - lastPacket) : left;
+    left = std::max(served, std::max(train.end, before) + lastPacket);
     train.end = left + port.delay;
     train.endBefore = before + port.delay;
     if (train.hop == 1)

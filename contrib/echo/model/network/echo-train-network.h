@@ -63,6 +63,7 @@ class TrainNetwork : public NetworkModel
         uint32_t head{NONE};
         uint32_t tail{NONE};
         uint64_t sent{0}; //!< payload of the head that has left
+        uint64_t turn{0}; //!< payload by which it is its turn, of what it sent and was owed
     };
 
     /** A train on its way. */
@@ -87,6 +88,13 @@ class TrainNetwork : public NetworkModel
         int64_t transmission; //!< ps that what follows the first packet takes
     };
 
+    /** What is before a train at a port. */
+    struct Queue
+    {
+        int64_t there;   //!< ps of work that was there before its first packet
+        int64_t between; //!< ps of work that comes with it, packet by packet, before its last one
+    };
+
     /** One direction of one link. */
     struct Port
     {
@@ -106,7 +114,8 @@ class TrainNetwork : public NetworkModel
     /** A port that streams begin at. */
     struct Source
     {
-        std::deque<uint32_t> streams;   //!< with something to send, the next one first
+        std::deque<uint32_t> streams;   //!< with something to send
+        uint64_t turn{0};               //!< of the stream that was served last
         bool sends{false};              //!< a train, or waits to
         uint32_t device{0};             //!< that it leads to
         uint64_t held{0};               //!< bytes of its trains that are there or on their way
@@ -145,10 +154,13 @@ class TrainNetwork : public NetworkModel
     /** What a source has sent leaves the switch that it leads to. */
     void Release(PortId port, uint64_t bytes, int64_t time);
     uint64_t GetWireBytes(const Train& train) const;
+    /** @return the stream that is served next: packets take turns, trains differ in length */
+    uint32_t TakeTurn(Source& source);
     /** The port is free for the next train of the streams that begin at it. */
     void SendNext(PortId port);
-    /** @return ps that the first packet of a train waits for what came before it */
-    static int64_t GetBacklog(Port& port, int64_t now);
+    /** @return what a train waits for whose first packet came at @p now and whose last byte comes
+     * at @p end, both ps */
+    static Queue GetQueue(Port& port, int64_t now, int64_t end);
     /** The first packet of a train is at the next port of its path. */
     void Forward(uint32_t train);
     void Deliver(uint32_t transfer);

@@ -117,7 +117,7 @@ const ReportColumns<CollectivePoint> CSV_COLUMNS{
      [](const CollectivePoint& p) { return std::to_string(p.channels); }},
     {"max_link_utilisation",
      "0..1",
-     "largest over the links that it loads; empty if not known",
+     "largest over the links that it loads; empty: it loads none",
      [](const CollectivePoint& p) {
          return p.linkUtilization > 0 ? FormatShare(p.linkUtilization) : "";
      }},

@@ -43,12 +43,18 @@ void PacketNetwork::CheckReachability()
         return;
     }
     std::vector<LinkFailures::Pair> flows;
+    std::vector<LinkFailures::Pair> background;
     for (const auto& [key, pair] : m_queuePairs)
     {
         if (pair->IsUnfinished() && !CanArrive(*pair))
         {
-            flows.emplace_back(std::get<0>(key), std::get<1>(key));
+            auto& all = m_background.count(key) > 0 ? background : flows;
+            all.emplace_back(std::get<0>(key), std::get<1>(key));
         }
+    }
+    if (!background.empty())
+    {
+        m_lostBackground = m_failures->DescribeUnreachable(background);
     }
     if (!flows.empty())
     {

@@ -230,6 +230,10 @@ void PacketNetwork::Send(const Message& message, DeliveredCallback delivered)
         throw std::logic_error("a message without bytes");
     }
     QueuePair& pair = GetQueuePair(message);
+    if (message.isBackground && m_failures)
+    {
+        m_background.insert(pair.GetKey());
+    }
     RoceMessage entry;
     entry.message = message;
     entry.delivered = std::move(delivered);
@@ -342,6 +346,7 @@ NetworkTotals PacketNetwork::GetTotals() const
     NetworkTotals totals;
     m_fabric->AddTotals(totals);
     totals.liveFlows = m_live;
+    totals.lostBackground = m_lostBackground;
     totals.congestionControl = m_control->GetName();
     ExplainZeros(totals);
     return totals;

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -161,6 +162,8 @@ class PacketNetwork : public NetworkModel
     std::unique_ptr<RoceFailures> m_failures; //!< null: none
     EventId m_watch;                          //!< WatchForDeadlock
     std::string m_trouble;                    //!< why the simulation was stopped
+    std::set<QueuePair::Key> m_background;    //!< of these, nobody waits for what they carry
+    std::string m_lostBackground;             //!< what of it has no way
     RocePacketPool m_pool;                    //!< all packets
     Ptr<Router> m_router;                     //!< paths
     Ptr<Router> m_idleRouter;                 //!< all links up; null: links do not fail
