@@ -37,14 +37,15 @@ CostTerms TreeTermsWith(const MachineProfile& profile,
         2 * (shape.localRanks - 1.0) * (view.intraStep + std::min(first, grain) / view.intraRate);
     // A chunk has the NICs to itself until later chunks go up while it comes down.
     const double met = levels > 0 ? std::min(1.0, further / (2 * levels)) : 0;
-    const double hop =
-        (1 + met * (loads * constants.treeBandwidthFactor - 1) / view.netStages) * first;
+    const double slower = std::max(0.0, loads * constants.treeBandwidthFactor - 1);
+    const double hop = (1 + met * slower / view.netStages) * first;
     terms.inter = 2 * levels * (view.interStep + hop / view.interRate);
     const double intraChunk = shape.localRanks > 1 ? 2 * chunk / view.intraRate : 0;
     const double interChunk = levels > 0 ? loads * chunk / (view.interRate * view.netStages) : 0;
     AddTransfer(terms,
                 further * constants.treeBandwidthFactor * std::max(intraChunk, interChunk),
                 interChunk > intraChunk);
+    // A message of Simple is read after a flush through the NIC; LL and LL128 carry flags.
     const double syncs = ProtocolIndex(query.how.protocol) == 2 && levels > 0 ? loads : 1;
     terms.synchronisation = further * syncs * constants.treeChunkUs;
     return terms;
