@@ -80,11 +80,13 @@ std::vector<bool> ListSwitch(const std::string& asked, const char* on, bool both
 /** Largest messages without a rendezvous, bytes; 0: there is none. */
 std::vector<double> ListEager(const std::string& asked, bool severalHosts)
 {
-    // FI_CXI_RDZV_THRESHOLD of libfabric's provider for Slingshot (fi_cxi(7)); where rings jump.
+    // FI_CXI_RDZV_THRESHOLD of libfabric's provider for Slingshot (fi_cxi(7)); where rings jump: at
+    // its default or at the least slice of NCCL's Simple.
     constexpr double CXI = 16384;
+    constexpr double SLICE = 32768;
     if (asked == "auto")
     {
-        return severalHosts ? std::vector<double>{0, CXI} : std::vector<double>{0};
+        return severalHosts ? std::vector<double>{0, CXI, SLICE} : std::vector<double>{0};
     }
     if (asked == "none")
     {

@@ -93,12 +93,20 @@ TEST(NcclTuner, KnowsReleasesAndHosts)
     nccl.netPathGBps = 48;
     nccl.netTreeIntraGBps = 48;
     const NcclTuner tuner(nccl, EvenShape(32, 4, 8));
-    // Ring Simple over 4 hosts: 62 steps, 6 between hosts at 14 us, 56 inside at max(3.4, 3 * 1)
-    // us; times 1.4 from 64 B a rank and channel on; 8 * 48 GB/s * 32 / 62.
-    EXPECT_NEAR(
-        tuner.GetTime(Kind::ALL_REDUCE, {Algorithm::RING, Protocol::SIMPLE}, 1u << 20).value(),
-        1.4 * (8.4 + 56 * 3.4 + 6 * 14) + MIB / (1000 * 8 * 48 * 32 / 62.0),
-        1e-6);
+    // Ring Simple over 4 hosts: 62 steps, 2 * 4 between hosts at 14 us (2 * 3 from 2.23 on), the
+    // others inside at max(3.4, 3 * 1) us; times 1.4 from 64 B a rank and channel on; 8 * 48 GB/s *
+    // 32 / 62.
+    const AlgorithmProtocol ringSimple{Algorithm::RING, Protocol::SIMPLE};
+    const double transfer = MIB / (1000 * 8 * 48 * 32 / 62.0);
+    EXPECT_NEAR(tuner.GetTime(Kind::ALL_REDUCE, ringSimple, 1u << 20).value(),
+                1.4 * (8.4 + 54 * 3.4 + 8 * 14) + transfer,
+                1e-6);
+    nccl.version = "2.23";
+    EXPECT_NEAR(NcclTuner(nccl, EvenShape(32, 4, 8))
+                    .GetTime(Kind::ALL_REDUCE, ringSimple, 1u << 20)
+                    .value(),
+                1.4 * (8.4 + 56 * 3.4 + 6 * 14) + transfer,
+                1e-6);
     nccl.ll128BetweenHosts = false;
     EXPECT_FALSE(NcclTuner(nccl, EvenShape(32, 4, 8))
                      .GetTime(Kind::ALL_REDUCE, {Algorithm::RING, Protocol::LL128}, 1024));
@@ -181,6 +189,34 @@ TEST(WhiteBox, LargeMessagesBetweenHostsWaitForARendezvous)
     }
 }
 
+// Alps in 2024 (calibration/tables/alps-2024-all-reduce.csv): 4 GPUs and NICs a host; times jump
+// from 2.98 to 5.21 ms between 16 and 32 hosts at 128 MiB, and from 23.6 to 36.9 ms between 64 and
+// 128 at 1 GiB, where NCCL leaves the ring. By hand for 1 GiB and 64, 128 hosts: rings 1.4 (8.4 +
+// (8 M - 2 - 2 M) 3.4 + 2 M 14) us at 96 GB/s 4 M / (8 M - 2), 26.6 and 31.0 ms; trees 2 (3 * 28 +
+// log2 M * 28) us at 96 * 0.92 * 0.85 / 2 GB/s, 29.1 and 29.2 ms.
+TEST(NcclTuner, LeavesTheRingWhereAlpsDid)
+{
+    NcclEnvironment nccl;
+    nccl.version = "2.19";
+    nccl.gpu = GpuGeneration::HOPPER;
+    nccl.ll128BetweenHosts = false;
+    nccl.pathsPerNic = 1;
+    nccl.netPathGBps = 24;
+    nccl.netTreeIntraGBps = 48;
+    const auto pick = [&nccl](uint32_t hosts, uint64_t bytes) {
+        return NcclTuner(nccl, EvenShape(4 * hosts, hosts, 4)).Choose(Kind::ALL_REDUCE, bytes);
+    };
+    const AlgorithmProtocol ring{Algorithm::RING, Protocol::SIMPLE};
+    const AlgorithmProtocol tree{Algorithm::TREE, Protocol::SIMPLE};
+    EXPECT_EQ(pick(16, 128 << 20), ring);
+    EXPECT_EQ(pick(32, 128 << 20), tree);
+    EXPECT_EQ(pick(64, 1u << 30), ring);
+    EXPECT_EQ(pick(128, 1u << 30), tree);
+    const NcclTuner many(nccl, EvenShape(512, 128, 4));
+    EXPECT_NEAR(many.GetTime(Kind::ALL_REDUCE, tree, 1u << 30).value(), 29166, 1);
+    EXPECT_NEAR(many.GetTime(Kind::ALL_REDUCE, ring, 1u << 30).value(), 31001, 1);
+}
+
 TEST(WhiteBox, TreeOnTwoHosts)
 {
     const MachineProfile profile = MakeRoundProfile();
@@ -193,6 +229,27 @@ TEST(WhiteBox, TreeOnTwoHosts)
     const CostTerms terms = EvaluateWhiteBox(profile, EvenShape(8, 2, 5), query);
     EXPECT_NEAR(terms.GetTotal(),
                 11 + 2 * (3 * (4 + 524288 / 12.5e3) + 20 + 524288 / 5e3) + 49 * (524288 / 5e3 + 3),
+                1e-6);
+}
+
+TEST(WhiteBox, TreeOnFourHosts)
+{
+    MachineProfile profile = MakeRoundProfile();
+    profile.constants.treeBandwidthFactor = 1.2;
+    CostQuery query;
+    query.bytes = 8 * 50 * 524288.0;
+    query.how = {Algorithm::TREE, Protocol::SIMPLE};
+    // As on two hosts; depth 3 + 2 = 5, so 50 >= 8 * 5 chunks. A host sends each byte twice: 49
+    // further chunks of 1.2 * 2 * 524288 / 5e3 + 2 * 3 us, and as they fill the 4 hops between
+    // hosts, the first one takes as long there.
+    const double chunk = 2.4 * 524288 / 5e3;
+    EXPECT_NEAR(EvaluateWhiteBox(profile, EvenShape(16, 4, 5), query).GetTotal(),
+                11 + 2 * (3 * (4 + 524288 / 12.5e3) + 2 * (20 + chunk)) + 49 * (chunk + 6),
+                1e-6);
+    // One chunk of 32 KiB has the NICs to itself.
+    query.bytes = 8 * 32768.0;
+    EXPECT_NEAR(EvaluateWhiteBox(profile, EvenShape(16, 4, 5), query).GetTotal(),
+                11 + 2 * (3 * (4 + 32768 / 12.5e3) + 2 * (20 + 32768 / 5e3)),
                 1e-6);
 }
 

@@ -156,7 +156,7 @@ const ConstantInfo CONSTANTS[] = {
      ECHO_CONSTANT(treeBandwidthFactor),
      0.1,
      10,
-     0.08,
+     0.15,
      "a tree's time a chunk over what the links' rates give"},
     {"tree_chunk_us",
      ECHO_CONSTANT(treeChunkUs),

@@ -184,6 +184,14 @@ double NcclTuner::GetSwitchBandwidth(bool tree) const
     return heads * std::min({both, two ? 2 * net : net, most}) * ratio;
 }
 
+bool NcclTuner::IsPlainTree() const
+{
+    // From Hopper on the search (src/graph/search.cc) takes trees whose NIC serves one GPU before
+    // ways to the NIC that are longer, over which the balanced tree's second GPU would reach it.
+    return m_version >= 218 && m_shape.hosts > 1 &&
+           (m_environment.gpu >= GpuGeneration::HOPPER || m_shape.localRanks < 2);
+}
+
 double NcclTuner::GetBandwidth(Kind kind, AlgorithmProtocol how) const
 {
     if (how.algorithm == Algorithm::NVLS || how.algorithm == Algorithm::NVLS_TREE)
@@ -236,6 +244,11 @@ double NcclTuner::GetBandwidth(Kind kind, AlgorithmProtocol how) const
         const double channel = tree ? treeChannel : ringChannel;
         bus = std::min(bus * part, paths * channel);
     }
+    if (tree && IsPlainTree())
+    {
+        constexpr double PLAIN_TREE = .85;
+        bus *= PLAIN_TREE;
+    }
     return bus * (tree ? .5 : static_cast<double>(m_shape.ranks) / RingSteps(kind, m_shape.ranks));
 }
 
@@ -284,8 +297,10 @@ double NcclTuner::GetLatency(Kind kind, AlgorithmProtocol how) const
         intra = std::max(intra, how.protocol == Protocol::SIMPLE ? 3 * post : post);
     }
     const bool twice = kind == Kind::ALL_REDUCE || kind == Kind::BARRIER;
-    const uint32_t steps = RingSteps(kind, m_shape.ranks);
-    const uint32_t between = (twice ? 2 : 1) * (m_shape.hosts - 1);
+    const double steps = RingSteps(kind, m_shape.ranks);
+    // From 2.12 on until 2.23 the tuner counted 2 M steps of an all-reduce between hosts.
+    const bool more = twice && several && m_version >= 212 && m_version < 223;
+    const double between = (twice ? 2 : 1) * (m_shape.hosts - 1.0) + (more ? 2 : 0);
     return latency + (steps - between) * intra + between * inter;
 }
 

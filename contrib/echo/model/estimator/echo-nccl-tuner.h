@@ -28,10 +28,10 @@ struct AlgorithmProtocol
 
 /**
  * NCCL's own cost model, by which NCCL picks algorithm and protocol: latency times count plus bytes
- * over bandwidth, with the constants of src/graph/tuning.cc (read at v2.10.3, v2.18.3, v2.19.1,
- * v2.22.3, v2.23.4, v2.25.1 and v2.28.3; a version between uses the newest of these not newer).
- * Ring and tree with LL, LL128 and Simple, NVLS, NVLS tree and PAT with Simple; CollNet is not
- * represented.
+ * over bandwidth, with the constants of src/graph/tuning.cc (read at v2.10.3, v2.12.7, v2.18.3,
+ * v2.19.1, v2.22.3, v2.23.4, v2.25.1 and v2.28.3; a version between uses the newest of these not
+ * newer). Ring and tree with LL, LL128 and Simple, NVLS, NVLS tree and PAT with Simple; CollNet is
+ * not represented.
  */
 class NcclTuner
 {
@@ -55,6 +55,8 @@ class NcclTuner
     double GetSwitchBandwidth(bool tree) const;
     double GetLatency(CollectiveKind kind, AlgorithmProtocol how) const;
     bool IsEnabled(CollectiveKind kind, AlgorithmProtocol how) const;
+    /** @return whether a host's trees use one NIC each, which the tuner believes to be slower */
+    bool IsPlainTree() const;
 
     NcclEnvironment m_environment;
     GroupShape m_shape;

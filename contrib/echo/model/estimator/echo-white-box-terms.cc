@@ -21,6 +21,7 @@ constexpr double MEBIBYTE = 1048576;
 
 /** LL moves single lines: the shorter of latency and transfer hides almost wholly. */
 constexpr double LL_EXPONENT = 4;
+constexpr double LL_STAGES = 4;
 
 } // namespace
 
@@ -61,6 +62,9 @@ ChannelView ViewOf(const MachineProfile& profile, const GroupShape& shape, const
         const double links = 1000 * gpu * protocol.intraEfficiency / view.used;
         view.intraRate = std::min(links, 1000 * constants.llChannelGBps);
     }
+    // A message of LL is written, sent, received and read one after the other; each of these takes
+    // another message meanwhile.
+    view.netStages = query.how.protocol == CollectiveProtocol::LL ? LL_STAGES : 1;
     view.grain =
         query.how.protocol == CollectiveProtocol::LL ? 0 : NcclGrainBytes(query.how.protocol);
     view.exponent =
@@ -87,11 +91,14 @@ CostTerms RingTerms(const MachineProfile& profile, const GroupShape& shape, cons
         std::min(piece, NcclSlotBytes(query.how.protocol)) * NcclWireFactor(query.how.protocol);
     const bool agreed = profile.nccl.eagerBytes > 0 && message > profile.nccl.eagerBytes;
     const double interStep = view.interStep + (agreed ? constants.rendezvousUs : 0);
-    const double interPath = between * (interStep + grain / view.interRate);
+    const bool ll = query.how.protocol == CollectiveProtocol::LL;
+    const double interGrain = ll ? std::min(piece, NcclSlotBytes(query.how.protocol)) : grain;
+    const double interPath = between * (interStep + interGrain / view.interRate);
+    const double interRate = view.interRate * view.netStages;
     const double path = intraPath + interPath;
-    const bool slowBetween = between > 0 && view.interRate < view.intraRate;
+    const bool slowBetween = between > 0 && interRate < view.intraRate;
     const bool slowInside = steps > between && !slowBetween;
-    const double rate = slowInside ? view.intraRate : view.interRate;
+    const double rate = slowInside ? view.intraRate : interRate;
     const double load = (steps + constants.ringTail) * piece / rate;
     const bool ofNet = !slowInside && constants.netOverlapExponent > 0 &&
                        query.how.protocol != CollectiveProtocol::LL;

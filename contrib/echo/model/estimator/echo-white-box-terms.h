@@ -74,10 +74,15 @@ struct CostQuery
  *   halves go up in one tree while they come down in the other; later ones meet full NICs.
  * - PAT (all-gather, reduce-scatter): ceil(log2 n) l + S (n-1)/n over 3/4 of the NICs.
  * - Tree (all-reduce): K = S / (C chunk) chunks go up and down the double binary tree (chains of k
- *   in hosts, log2 M levels between): 2 ((k-1)(l + min(chunk, g)/b) + ceil(log2 M)(l + chunk/B))
+ *   in hosts, log2 M levels between): 2 ((k-1)(l + min(chunk, g)/b) + ceil(log2 M)(l + h chunk/B))
  *   for the first (Simple: all of a chunk in g's place, as its slices are chunks), and for each
- * further one treeChunkUs + treeBandwidthFactor max(2 chunk/b, f chunk/B), as a chain loads its
- * links in both directions, and a host sends each byte f = 2 times (two hosts: once).
+ *   further one s treeChunkUs + treeBandwidthFactor max(2 chunk/b, f chunk/B), as a chain loads its
+ *   links in both directions, and a host sends each byte f = 2 times (two hosts: once). s = f with
+ *   Simple, each of whose messages is flushed before the GPU reads it, else 1. h grows from 1 (one
+ *   chunk) to f treeBandwidthFactor, at least 1, as chunks fill the 2 ceil(log2 M) hops and meet.
+ * - A message of LL between hosts is written to the host's memory, sent, received and read, one
+ *   after the other: a hop takes all four (l + message/B), while a channel moves four messages at
+ *   once (4 B in the place of B where transfers follow each other).
  * - Broadcast, reduce: one chain of n-1 hops: hops as in the ring (between hosts of chunks) plus
  * what is in no hop of a channel's bytes / slowest rate; of two hosts, B simplexGain, as none both
  * sends and receives.

@@ -35,13 +35,19 @@ CostTerms TreeTermsWith(const MachineProfile& profile,
     terms.setup = SetupOf(constants, view.used);
     terms.intra =
         2 * (shape.localRanks - 1.0) * (view.intraStep + std::min(first, grain) / view.intraRate);
-    terms.inter = 2 * levels * (view.interStep + first / view.interRate);
+    // A chunk has the NICs to itself until later chunks go up while it comes down.
+    const double met = levels > 0 ? std::min(1.0, further / (2 * levels)) : 0;
+    const double slower = std::max(0.0, loads * constants.treeBandwidthFactor - 1);
+    const double hop = (1 + met * slower / view.netStages) * first;
+    terms.inter = 2 * levels * (view.interStep + hop / view.interRate);
     const double intraChunk = shape.localRanks > 1 ? 2 * chunk / view.intraRate : 0;
-    const double interChunk = levels > 0 ? loads * chunk / view.interRate : 0;
+    const double interChunk = levels > 0 ? loads * chunk / (view.interRate * view.netStages) : 0;
     AddTransfer(terms,
                 further * constants.treeBandwidthFactor * std::max(intraChunk, interChunk),
                 interChunk > intraChunk);
-    terms.synchronisation = further * constants.treeChunkUs;
+    // A message of Simple is read after a flush through the NIC; LL and LL128 carry flags.
+    const double syncs = ProtocolIndex(query.how.protocol) == 2 && levels > 0 ? loads : 1;
+    terms.synchronisation = further * syncs * constants.treeChunkUs;
     return terms;
 }
 

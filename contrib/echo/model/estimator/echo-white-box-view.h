@@ -24,6 +24,7 @@ struct ChannelView
     double interStep{0};
     double intraRate{1}; //!< bytes a microsecond
     double interRate{1};
+    double netStages{1}; //!< messages at once on their way to another host
     double grain{0};
     double exponent{1}; //!< how latency and transfer overlap
 };
