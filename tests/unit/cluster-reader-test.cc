@@ -3,6 +3,7 @@
 
 #include "ns3/echo-cluster-reader.h"
 #include "ns3/echo-error.h"
+#include "ns3/echo-gpu-presets.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -231,6 +232,38 @@ TEST(ClusterReader, RefusesHeads)
                 StartsWith("c.yaml:3: found unknown key 'rack', expected one of "));
     EXPECT_THAT(ErrorOf([] { ReadCluster(YamlNode::LoadText("[1, 2]", "c.yaml")); }),
                 HasSubstr("found a list, expected a map"));
+}
+
+TEST(ClusterReader, GpusByPreset)
+{
+    Pieces pieces;
+    pieces.gpu = "gpu: h100-sxm\n";
+    const GpuSpec h100 = Read(pieces).gpu;
+    EXPECT_EQ(h100.name, "H100-SXM5-80GB");
+    EXPECT_EQ(h100.memoryBytes, 80ULL << 30);
+    EXPECT_DOUBLE_EQ(h100.memoryBandwidthBytesPerSecond, 3.35e12);
+    EXPECT_DOUBLE_EQ(h100.peakFlops.at(DataType::BF16), 989.4e12);
+    EXPECT_EQ(h100.peakFlops.count(DataType::FP4), 0u);
+    // Single figures are replaced, the others stay.
+    pieces.gpu = "gpu: {preset: h100-sxm, memory: 94GB, peak_tflops: {bf16: 800}}\n";
+    const GpuSpec other = Read(pieces).gpu;
+    EXPECT_EQ(other.name, "H100-SXM5-80GB");
+    EXPECT_EQ(other.memoryBytes, 94'000'000'000ULL);
+    EXPECT_DOUBLE_EQ(other.peakFlops.at(DataType::BF16), 800e12);
+    EXPECT_DOUBLE_EQ(other.peakFlops.at(DataType::FP8), 1978.9e12);
+    for (const GpuPreset& preset : GetGpuPresets())
+    {
+        // No product that was measured is faster than the GPU can be.
+        const GpuSpec& spec = preset.spec;
+        EXPECT_LT(preset.bestTeraflops16 * 1e12, spec.peakFlops.at(DataType::FP16)) << preset.key;
+        EXPECT_TRUE(preset.bestTeraflops8 == 0 ||
+                    preset.bestTeraflops8 * 1e12 < spec.peakFlops.at(DataType::FP8))
+            << preset.key;
+        EXPECT_EQ(&FindGpuPreset(preset.key), &preset);
+    }
+    EXPECT_THAT(ErrorOfGpu("gpu: h100\n"),
+                HasSubstr("c.yaml:4: gpu: found 'h100', expected one of v100-sxm-32gb, a100-sxm"));
+    EXPECT_THAT(ErrorOfGpu("gpu: {preset: x}\n"), HasSubstr("gpu.preset: found 'x'"));
 }
 
 TEST(ClusterReader, RefusesGpus)

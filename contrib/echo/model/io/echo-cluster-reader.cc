@@ -4,6 +4,7 @@
 #include "echo-attribute-reader.h"
 #include "echo-fabric-settings-reader.h"
 #include "echo-foreign-topology.h"
+#include "echo-gpu-presets.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/echo-graph-builder.h"
@@ -28,10 +29,35 @@ constexpr int64_t FORMAT = 1;
 constexpr int64_t MOST_HOSTS = 1 << 20;
 constexpr int64_t MOST_DEVICES_OF_HOST = 1024;
 
+/** @return the preset that @p node names */
+GpuSpec ReadGpuPreset(const YamlNode& node)
+{
+    try
+    {
+        return FindGpuPreset(node.AsString()).spec;
+    }
+    catch (const InputError& error)
+    {
+        throw error.GetLocation().file.empty() ? error.At(node.GetLocation()) : error;
+    }
+}
+
 GpuSpec ReadGpu(const YamlNode& node)
 {
+    if (node.IsScalar())
+    {
+        return ReadGpuPreset(node);
+    }
     GpuSpec gpu;
-    gpu.name = node.Get("name").AsString();
+    const bool isPreset = node.Has("preset");
+    if (isPreset)
+    {
+        gpu = ReadGpuPreset(node.Get("preset"));
+    }
+    if (!isPreset || node.Has("name"))
+    {
+        gpu.name = node.Get("name").AsString();
+    }
     // What a network study does not need may be left out; what needs it asks for it.
     if (node.Has("memory"))
     {
