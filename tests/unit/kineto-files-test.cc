@@ -314,6 +314,73 @@ TEST(KinetoFiles, WhatIsTakenForGrantedIsSaid)
     EXPECT_THAT(known.health.ToString(), testing::Not(HasSubstr("name no process group")));
 }
 
+// As ROCm records it: HIP's names, a generic kernel, sizes at the CPU's record_param_comms.
+TEST(KinetoFiles, HipCallsAndKernelsOfRccl)
+{
+    TemporaryFolder folder;
+    for (int rank : {0, 1})
+    {
+        KinetoText text(rank, 2);
+        text.Step(1, 0, 1000);
+        text.Call(1, "hipExtModuleLaunchKernel", 100, 5, 1);
+        text.Gpu("kernel", "Cijk_Alik_Bljk_SB_MT64x16x32", 0, 120, 200, 1);
+        text.Range(1,
+                   "record_param_comms",
+                   140,
+                   30,
+                   NcclArguments("allreduce", 1000, 1000, 2, "BFloat16"));
+        text.Call(1, "hipExtLaunchKernel", 150, 5, 2);
+        text.Gpu(
+            "kernel", "ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)", 3, 330, 50, 2);
+        text.Call(1, "hipMemcpyWithStream", 200, 300, 3);
+        text.Gpu("gpu_memcpy", "Memcpy DtoH (Device -> Host)", 0, 400, 90, 3, "\"bytes\": 4096");
+        text.Call(1, "hipDeviceSynchronize", 600, 50, 4);
+        folder.Write("rank" + std::to_string(rank) + ".json", text.Text());
+    }
+    const ImportedWorkload job = ImportKineto({folder.Path()});
+    const ExecutionGraph& program = *job.graph->GetProgram(RankId(1));
+    uint64_t copied = 0;
+    uint32_t collectives = 0;
+    bool waits = false; // the copy outlived its call: the thread went on after it
+    for (const Operator& op : program.GetOperators())
+    {
+        copied += op.type == OperatorType::COPY ? static_cast<uint64_t>(op.memoryBytes) : 0;
+        if (op.type == OperatorType::COLLECTIVE)
+        {
+            ++collectives;
+            EXPECT_EQ(program.GetCommunication(op).spec.kind, CollectiveKind::ALL_REDUCE);
+            EXPECT_EQ(program.GetCommunication(op).spec.bytes, 2000u);
+        }
+        waits = waits || (op.type == OperatorType::HOST && op.dependencyCount > 0);
+    }
+    EXPECT_EQ(copied, 4096u);
+    EXPECT_EQ(collectives, 1u);
+    EXPECT_TRUE(waits);
+    EXPECT_THAT(job.health.ToString(), HasSubstr("2 by record_param_comms"));
+}
+
+TEST(KinetoFiles, WhatBecomesNoOperatorIsNotKept)
+{
+    KinetoText text(0, 1);
+    for (int i = 0; i < 50000; ++i)
+    {
+        text.Range(1, "aten::view", i * 4, 3);
+    }
+    for (int i = 0; i < 1000; ++i)
+    {
+        text.Call(1, "cudaGetDevice", i * 4, 1, 2000 + i);
+    }
+    text.Kernel("gemm", 7, 100, 110, 200).Call(1, "cudaStreamSynchronize", 300, 20, 5);
+    TemporaryFolder folder;
+    const KinetoTrace trace = ReadKinetoTrace(folder.Write("rank0.json", text.Text()));
+    EXPECT_EQ(trace.events, 51003u);
+    ASSERT_EQ(trace.calls.size(), 2u); // that launched, that waits
+    EXPECT_EQ(trace.names[trace.calls[0].name], "cudaLaunchKernel");
+    EXPECT_EQ(trace.callsStart, 0);
+    EXPECT_EQ(trace.callsEnd, 3997000);
+    EXPECT_LT(trace.threads.at(0).boundaries.size(), 60000u); // of 102,004
+}
+
 TEST(KinetoFiles, WhatIsKeptOfAThreadFindsTheSamePauses)
 {
     // Consecutive times that are SHORTEST_PAUSE apart, of all and of those that are kept.

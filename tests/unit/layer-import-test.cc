@@ -5,6 +5,7 @@
 #include "kineto-text.h"
 #include "list-scheduler.h"
 
+#include "ns3/echo-input-file.h"
 #include "ns3/echo-layer-importer.h"
 
 #include <gmock/gmock.h>
@@ -299,6 +300,8 @@ TEST(Layers, BadLinesAreRefusedByLine)
         EXPECT_THAT(message, HasSubstr(part));
         EXPECT_EQ(message.find('\n'), std::string::npos) << message;
     }
+    const std::string huge(LARGEST_TEXT + 1, ' '); // as a small gzipped file may hold
+    EXPECT_THAT(Refusal(huge), HasSubstr("a workload.txt: found a file of more than 64 MiB"));
 }
 
 } // namespace

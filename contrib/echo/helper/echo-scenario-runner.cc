@@ -335,6 +335,12 @@ RunRecord ScenarioRunner::SimulateOrExplain(const SinkMaker& makeSink)
     {
         throw;
     }
+    catch (const InputError& error)
+    {
+        // Models know their attribute, not the scenario that set it.
+        const SourceLocation& where = error.GetLocation();
+        throw where.file.empty() ? error.At({m_scenario.file, 0, where.item}) : error;
+    }
     catch (const StallError&)
     {
         if (!m_isFolded)

@@ -2,12 +2,12 @@
 #include "echo-input-file.h"
 
 #include "ns3/echo-error.h"
+#include "ns3/echo-units.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <fnmatch.h>
 #include <fstream>
-#include <limits>
 
 namespace ns3
 {
@@ -114,19 +114,17 @@ std::unique_ptr<ByteSource> OpenInputFile(const std::string& path)
     return file;
 }
 
-std::string ReadInputFile(const std::string& path)
+std::string ReadInputFile(const std::string& path, uint64_t largest)
 {
-    // The readers of JSON index 32 bits.
-    const size_t limit = std::numeric_limits<uint32_t>::max();
     const std::unique_ptr<ByteSource> source = OpenInputFile(path);
     std::string text;
     std::string block(1 << 20, '\0');
     while (const size_t read = source->Read(block.data(), block.size()))
     {
         text.append(block, 0, read);
-        if (text.size() >= limit)
+        if (text.size() > largest)
         {
-            throw InputError({path, 0, ""}, "a file of 4 GiB or more", "less");
+            throw InputError({path, 0, ""}, "a file of more than " + FormatBytes(largest), "less");
         }
     }
     return text;

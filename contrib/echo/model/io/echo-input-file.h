@@ -2,6 +2,7 @@
 #ifndef ECHO_INPUT_FILE_H
 #define ECHO_INPUT_FILE_H
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,12 +31,18 @@ class ByteSource
  */
 std::unique_ptr<ByteSource> OpenInputFile(const std::string& path);
 
+/** Most that a file may hold of which the whole is read: readers of JSON index 32 bits. */
+constexpr uint64_t LARGEST_FILE = 0xffffffff;
+/** The same of a file whose lines are written by hand or by a small tool. */
+constexpr uint64_t LARGEST_TEXT = 64 << 20;
+
 /**
+ * @param largest bytes (unpacked) that it may hold
  * @return the contents of a plain or gzipped file
- * @throws InputError as OpenInputFile(), or if it holds 4 GiB or more
+ * @throws InputError as OpenInputFile(), or if it holds more
  * @throws UnsupportedError as OpenInputFile()
  */
-std::string ReadInputFile(const std::string& path);
+std::string ReadInputFile(const std::string& path, uint64_t largest = LARGEST_FILE);
 
 /**
  * Finds the files that a user means.

@@ -301,7 +301,7 @@ std::vector<bool> Reader::Mark(const std::vector<uint32_t>& layers, const std::s
 
 LayerTable Reader::Read()
 {
-    m_text.str(ReadInputFile(m_table.file));
+    m_text.str(ReadInputFile(m_table.file, LARGEST_TEXT));
     if (!NextLine())
     {
         throw InputError({m_table.file, 0, ""}, "an empty file", "a text workload");

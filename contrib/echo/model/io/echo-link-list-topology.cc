@@ -33,7 +33,7 @@ class Reader
 {
   public:
     Reader(const std::string& path, bool isSimAi)
-        : m_path(path), m_isSimAi(isSimAi), m_text(ReadInputFile(path))
+        : m_path(path), m_isSimAi(isSimAi), m_text(ReadInputFile(path, LARGEST_TEXT))
     {
     }
 
