@@ -63,7 +63,7 @@ void AddOptions(EchoCommandLine& line, Options& options)
     line.AddOption("ll128", "on, off between hosts; auto: what fits", search.ll128);
     line.AddOption("eager",
                    "largest message between hosts that needs no rendezvous, bytes, or none; auto: "
-                   "none, 16384 (libfabric's cxi provider) or 32768: what fits",
+                   "none, 1 (all wait), 16384 (libfabric's cxi provider) or 32768: what fits",
                    search.eager);
     line.AddOption(
         "nvls", "on, off: NVLink SHARP; auto: from Hopper on with NVSwitch", search.nvls);

@@ -21,9 +21,6 @@ namespace echo
 namespace
 {
 
-/** What NCCL does by itself comes first; rows must say clearly that something else was so. */
-constexpr double SURELY_LESS = 0.98;
-
 void Check(const char* option, const std::string& value, const std::vector<std::string>& known)
 {
     if (std::find(known.begin(), known.end(), value) == known.end())
@@ -80,13 +77,9 @@ std::vector<bool> ListSwitch(const std::string& asked, const char* on, bool both
 /** Largest messages without a rendezvous, bytes; 0: there is none. */
 std::vector<double> ListEager(const std::string& asked, bool severalHosts)
 {
-    // FI_CXI_RDZV_THRESHOLD of libfabric's provider for Slingshot (fi_cxi(7)); where rings jump: at
-    // its default or at the least slice of NCCL's Simple.
-    constexpr double CXI = 16384;
-    constexpr double SLICE = 32768;
     if (asked == "auto")
     {
-        return severalHosts ? std::vector<double>{0, CXI, SLICE} : std::vector<double>{0};
+        return severalHosts ? ListEagerSizes() : std::vector<double>{0};
     }
     if (asked == "none")
     {
@@ -199,6 +192,15 @@ std::string Describe(const NcclEnvironment& environment)
 }
 
 } // namespace
+
+std::vector<double> ListEagerSizes()
+{
+    // FI_CXI_RDZV_THRESHOLD of libfabric's provider for Slingshot (fi_cxi(7)); the least slice of
+    // NCCL's Simple, from which rings jump with other settings of it.
+    constexpr double CXI = 16384;
+    constexpr double SLICE = 32768;
+    return {0, 1, CXI, SLICE};
+}
 
 SearchResult SearchProfile(const SearchOptions& options,
                            const HostLinks& links,

@@ -14,6 +14,15 @@ namespace ns3
 namespace echo
 {
 
+/** What NCCL does by itself comes first; rows must say clearly that something else was so. */
+constexpr double SURELY_LESS = 0.98;
+
+/**
+ * @return largest messages between hosts without a rendezvous that are tried, bytes: 0 for none; 1,
+ *         all messages agreed on, as where a host matches them in software
+ */
+std::vector<double> ListEagerSizes();
+
 /** What a user says of the machine measured; "auto": what the logs say, else what fits best. */
 struct SearchOptions
 {

@@ -543,6 +543,7 @@ TEST(NcclSelector, CapsWhatLargerSizesBeat)
 TEST(NcclSelector, SendsBetweenHostsAreSimple)
 {
     const auto model = MakeWhiteBox(ReadAzureProfile());
+    model->SetAttribute("IssueAsMeasured", BooleanValue(false)); // one thread's issue hides both
     const auto selector = MakeSelector(model);
     const auto protocolOf = [&](uint32_t hosts, uint32_t ranks) {
         return MakePlan(*selector, Kind::ALL_TO_ALL, 512, MakeLayout(hosts, ranks)).choice.protocol;
