@@ -18,6 +18,7 @@
 #include "ns3/echo-scheduled-backend.h"
 #include "ns3/echo-settings-selector.h"
 #include "ns3/echo-shortest-path-router.h"
+#include "ns3/echo-spread-network.h"
 #include "ns3/echo-train-network.h"
 #include "ns3/echo-white-box-cost-model.h"
 #include "ns3/echo-yaml.h"
@@ -42,11 +43,18 @@ std::optional<TypeId> FindPathChoice(const std::string& loadBalancing)
     return LookupPolicy(loadBalancing, PathChoice::GetTypeId(), "PathChoice");
 }
 
+/** @return whether packets choose their ports one by one: they fill equal ways evenly */
+bool SpreadsPackets(const std::string& loadBalancing)
+{
+    const auto balancer = LookupPolicy(loadBalancing, LoadBalancer::GetTypeId(), "Balancer");
+    return balancer == SprayBalancer::GetTypeId() || balancer == AdaptiveBalancer::GetTypeId();
+}
+
 /**
  * @return the ways of what takes one for all its packets
  *
- * Packets that choose theirs one by one fill equal ways evenly; static routes come closest to that,
- * where hashed ones collide. A flowlet keeps its way for long.
+ * Parts of what is spread take the others in turn, from the one that static routes say. A flowlet
+ * keeps its way for long.
  */
 TypeId PathChoiceFor(const std::string& loadBalancing)
 {
@@ -148,6 +156,7 @@ Ptr<Router> EchoBackendHelper::MakeRouter(TopologyPtr topology) const
     router->SetAttribute("Seed", UintegerValue(m_settings.seed));
     router->SetAttribute("PathChoice",
                          StringValue(PathChoiceFor(m_settings.network.loadBalancing).GetName()));
+    router->SetAttribute("Spread", BooleanValue(SpreadsPackets(m_settings.network.loadBalancing)));
     router->Prepare(topology);
     return router;
 }
@@ -194,6 +203,20 @@ Ptr<NetworkModel> EchoBackendHelper::CreateNetwork(Fidelity fidelity, RecordSink
     {
         network = CreateFlowNetwork();
     }
+    return PrepareNetwork(network, fidelity != Fidelity::PACKET, sink);
+}
+
+Ptr<NetworkModel> EchoBackendHelper::PrepareNetwork(Ptr<NetworkModel> network,
+                                                    bool takesOneWay,
+                                                    RecordSink* sink)
+{
+    if (takesOneWay && SpreadsPackets(m_settings.network.loadBalancing))
+    {
+        Ptr<SpreadNetwork> spread = CreateObject<SpreadNetwork>();
+        spread->SetAttribute("LeastBytes", UintegerValue(m_settings.network.mtuBytes));
+        spread->Set(network);
+        network = spread;
+    }
     network->Prepare(m_liveRouter, sink);
     m_networks.push_back(network);
     return network;
@@ -207,9 +230,7 @@ Ptr<NetworkModel> EchoBackendHelper::CreateTrainNetwork(RecordSink* sink)
     {
         network->SetAttribute("PfcAlpha", DoubleValue(0));
     }
-    network->Prepare(m_liveRouter, sink);
-    m_networks.push_back(network);
-    return network;
+    return PrepareNetwork(network, true, sink);
 }
 
 Ptr<ScheduledBackend> EchoBackendHelper::CreateScheduled(Fidelity fidelity,

@@ -83,6 +83,8 @@ class EchoBackendHelper
     /** @param isHybrid flows are trains of packets (TrainNetwork) */
     Ptr<ScheduledBackend> CreateScheduled(Fidelity fidelity, RecordSink* sink, bool isHybrid);
     Ptr<NetworkModel> CreateTrainNetwork(RecordSink* sink);
+    /** @param takesOneWay messages are divided where packets are spread */
+    Ptr<NetworkModel> PrepareNetwork(Ptr<NetworkModel> network, bool takesOneWay, RecordSink* sink);
     Ptr<NetworkModel> CreateNetwork(Fidelity fidelity, RecordSink* sink);
     /** Estimates of a profile take no less than the network does alone: hybrid runs mix both. */
     void BoundCosts();

@@ -98,11 +98,12 @@ std::vector<std::string> DescribeIgnoredSettings(const Scenario& scenario)
     std::vector<std::string> sentences;
     const std::string& balancing =
         EchoBackendHelper::GetLoadBalancing(scenario.network, scenario.cluster);
-    if (balancing != "ecmp" && balancing != "static")
+    if (LookupPolicy(balancing, LoadBalancer::GetTypeId(), "Balancer") ==
+        FlowletBalancer::GetTypeId())
     {
         sentences.push_back("load balancing '" + balancing +
-                            "' chooses ways for packets: what is not simulated as packets takes "
-                            "the ways of static, with flowlet those of ecmp");
+                            "' moves packets to other ways: what is not simulated as packets keeps "
+                            "the way of ecmp");
     }
     // Where it has packets, what matters runs as such.
     if (scenario.fidelity != Fidelity::HYBRID || scenario.hybrid.contended == "flow")

@@ -26,8 +26,8 @@ constexpr uint64_t MOST_WALKED_PAIRS = 65536;
 /** How many connections use a port; upwards: those of the tree that go to the root. */
 struct PortUse
 {
-    uint32_t all{0};
-    uint32_t upwards{0};
+    double all{0}; //!< a connection that is spread counts by its parts
+    double upwards{0};
 };
 
 using PortUses = std::unordered_map<uint32_t, PortUse>; // looked up only
@@ -42,7 +42,8 @@ double Microseconds(Time time)
     return static_cast<double>(time.GetPicoSeconds()) * 1e-6;
 }
 
-/** Finds paths; keeps the ports of all of them in one list. */
+/** Finds paths; keeps the ports of all of them in one list, those of all ways where flows are
+ * spread. */
 class PathBook
 {
   public:
@@ -54,7 +55,7 @@ class PathBook
     bool Add(const Connection& connection)
     {
         const ConnectionEndpoints ends = MapConnection(m_plan, connection);
-        if (!m_router.FindPath(ends.source, ends.destination, ends.label, m_path))
+        if (!m_router.FindParts(ends.source, ends.destination, ends.label, m_path))
         {
             const Topology& topology = *m_router.GetTopology();
             throw UnsupportedError("no path from " + topology.GetDevice(ends.source).name + " to " +
@@ -65,17 +66,17 @@ class PathBook
         return ends.interHost;
     }
 
-    const PortId* Begin(size_t path) const
+    const PathPart* Begin(size_t path) const
     {
         return m_ports.data() + m_begins[path];
     }
 
-    const PortId* End(size_t path) const
+    const PathPart* End(size_t path) const
     {
         return m_ports.data() + (path + 1 < m_begins.size() ? m_begins[path + 1] : m_ports.size());
     }
 
-    const std::vector<PortId>& GetLast() const
+    const std::vector<PathPart>& GetLast() const
     {
         return m_path;
     }
@@ -83,8 +84,8 @@ class PathBook
   private:
     const CollectivePlan& m_plan;
     const Router& m_router;
-    std::vector<PortId> m_path; //!< the last one
-    std::vector<PortId> m_ports;
+    std::vector<PathPart> m_path; //!< the last one
+    std::vector<PathPart> m_ports;
     std::vector<size_t> m_begins;
 };
 
@@ -95,25 +96,25 @@ bool GoesUp(const CollectivePlan& plan, size_t index)
 }
 
 void FillRates(GeometryEdge& edge,
-               const PortId* begin,
-               const PortId* end,
+               const PathPart* begin,
+               const PathPart* end,
                const PortUses& uses,
                const Topology& topology)
 {
     edge.rate = INFINITY;
     edge.firstRate = INFINITY;
     double slowest = 0;
-    for (const PortId* port = begin; port != end; ++port)
+    for (const PathPart* hop = begin; hop != end; ++hop)
     {
-        const double rate = BytesPerMicrosecond(topology.RateOf(*port));
-        const PortUse& use = uses.at(port->Get());
-        edge.delayUs += Microseconds(topology.DelayOf(*port));
+        const double rate = BytesPerMicrosecond(topology.RateOf(hop->port));
+        const PortUse& use = uses.at(hop->port.Get());
+        edge.delayUs += Microseconds(topology.DelayOf(hop->port)) * hop->part;
         edge.rate = std::min(edge.rate, rate / use.all);
         // A link has the two trees of a channel; the first pieces of one are on it at a time.
-        const uint32_t channels = std::max((use.upwards + 1) / 2, 1u);
+        const double channels = std::max(std::floor((use.upwards + 1) / 2), hop->part);
         edge.firstRate = std::min(edge.firstRate, rate / channels);
-        edge.hopUsPerByte += 1 / rate;
-        slowest = std::max(slowest, 1 / rate);
+        edge.hopUsPerByte += hop->part / rate;
+        slowest = std::max(slowest, hop->part / rate);
     }
     edge.hopUsPerByte -= slowest;
     edge.aloneRate = 1 / slowest;
@@ -184,14 +185,14 @@ class WindowLoads
         m_windows.resize((position + inFlight - 2) / inFlight);
     }
 
-    void Add(uint32_t source, uint32_t destination, const std::vector<PortId>& path)
+    void Add(uint32_t source, uint32_t destination, const std::vector<PathPart>& path)
     {
         const auto ranks = static_cast<uint32_t>(m_position.size());
         const uint32_t round = (m_position[destination] + ranks - m_position[source]) % ranks;
         PortUses& uses = m_windows[(round - 1) / m_inFlight];
-        for (const PortId port : path)
+        for (const PathPart& hop : path)
         {
-            ++uses[port.Get()].all;
+            uses[hop.port.Get()].all += hop.part;
         }
     }
 
@@ -242,12 +243,12 @@ PlanGeometry MakePairGeometry(const CollectivePlan& plan, const Router& router)
             double delay = 0;
             double hops = 0;
             double slowest = 0;
-            for (const PortId port : book.GetLast())
+            for (const PathPart& hop : book.GetLast())
             {
-                const double rate = BytesPerMicrosecond(topology.RateOf(port));
-                delay += Microseconds(topology.DelayOf(port));
-                hops += 1 / rate;
-                slowest = std::max(slowest, 1 / rate);
+                const double rate = BytesPerMicrosecond(topology.RateOf(hop.port));
+                delay += Microseconds(topology.DelayOf(hop.port)) * hop.part;
+                hops += hop.part / rate;
+                slowest = std::max(slowest, hop.part / rate);
             }
             (inter ? geometry.longestInterUs : geometry.longestIntraUs) =
                 std::max(inter ? geometry.longestInterUs : geometry.longestIntraUs, delay);
@@ -262,9 +263,9 @@ PlanGeometry MakePairGeometry(const CollectivePlan& plan, const Router& router)
             const bool own = walkAll || !inter;
             if (own)
             {
-                for (const PortId port : book.GetLast())
+                for (const PathPart& hop : book.GetLast())
                 {
-                    ++uses[port.Get()].all;
+                    uses[hop.port.Get()].all += hop.part;
                 }
             }
         }
@@ -323,11 +324,11 @@ PlanGeometry MakePlanGeometry(const CollectivePlan& plan,
         edge.channel = connections[i].channel;
         edge.plane = connections[i].plane;
         edge.interHost = book.Add(connections[i]);
-        for (const PortId port : book.GetLast())
+        for (const PathPart& hop : book.GetLast())
         {
-            PortUse& use = uses[port.Get()];
-            ++use.all;
-            use.upwards += GoesUp(plan, i) ? 1 : 0;
+            PortUse& use = uses[hop.port.Get()];
+            use.all += hop.part;
+            use.upwards += GoesUp(plan, i) ? hop.part : 0;
         }
     }
     for (size_t i = 0; i < connections.size(); ++i)

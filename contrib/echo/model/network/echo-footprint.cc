@@ -63,8 +63,8 @@ double PartOfBytes(const CollectivePlan& plan)
 /** One connection on its way through the network. */
 struct Way
 {
-    std::vector<PortId> path;
-    double rate{0}; //!< least on the path, bit/s
+    std::vector<PathPart> path;
+    double rate{0}; //!< that its links leave it at least, bit/s
     DeviceId source;
     DeviceId destination;
 };
@@ -79,10 +79,10 @@ void AddDemand(const std::vector<Way>& ways,
     for (const auto& way : ways)
     {
         const uint32_t sharing = std::max(leaving.at(way.source), entering.at(way.destination));
-        for (const PortId port : way.path)
+        for (const PathPart& hop : way.path)
         {
-            const auto rate = static_cast<double>(topology.RateOf(port).GetBitRate());
-            demand[port] += way.rate / sharing / rate;
+            const auto rate = static_cast<double>(topology.RateOf(hop.port).GetBitRate());
+            demand[hop.port] += way.rate / sharing / rate * hop.part;
         }
     }
 }
@@ -153,7 +153,7 @@ Footprint MakeFootprint(const CollectivePlan& plan,
     for (const auto& connection : algorithm.GetConnections(plan))
     {
         const ConnectionEndpoints ends = MapConnection(plan, connection);
-        if (!router.FindPath(ends.source, ends.destination, ends.label, way.path))
+        if (!router.FindParts(ends.source, ends.destination, ends.label, way.path))
         {
             throw UnsupportedError("no path from " + topology.GetDevice(ends.source).name + " to " +
                                    topology.GetDevice(ends.destination).name);
@@ -161,15 +161,19 @@ Footprint MakeFootprint(const CollectivePlan& plan,
         const auto sent = ends.interHost
                               ? connection.bytes
                               : static_cast<uint64_t>(part * static_cast<double>(connection.bytes));
-        uint64_t least = topology.RateOf(way.path.front()).GetBitRate();
-        for (const PortId port : way.path)
+        auto least = static_cast<double>(topology.RateOf(way.path.front().port).GetBitRate());
+        for (const PathPart& hop : way.path)
         {
-            bytes[port] += sent;
-            least = std::min(least, topology.RateOf(port).GetBitRate());
+            bytes[hop.port] +=
+                hop.part == 1
+                    ? sent
+                    : static_cast<uint64_t>(std::llround(static_cast<double>(sent) * hop.part));
+            const auto rate = static_cast<double>(topology.RateOf(hop.port).GetBitRate());
+            least = std::min(least, rate / hop.part);
         }
         if (ends.interHost)
         {
-            way.rate = static_cast<double>(least);
+            way.rate = least;
             way.source = ends.source;
             way.destination = ends.destination;
             ++leaving[way.source];

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-router.h"
 
+#include "ns3/boolean.h"
 #include "ns3/log.h"
 #include "ns3/object-factory.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <map>
 
 namespace ns3
 {
@@ -30,13 +34,38 @@ TypeId Router::GetTypeId()
                           "TypeId of the policy that spreads flows over ways of equal length.",
                           StringValue("ns3::echo::EcmpPathChoice"),
                           MakeStringAccessor(&Router::m_choiceType),
-                          MakeStringChecker());
+                          MakeStringChecker())
+            .AddAttribute("Spread",
+                          "Whether flows between NICs are taken to use all ways of equal length "
+                          "evenly, as packets do that choose theirs one by one: FindParts, "
+                          "CountWays.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&Router::m_spreads),
+                          MakeBooleanChecker());
     return tid;
 }
 
 void Router::MakePathChoice()
 {
     m_choice = PathChoice::Make(m_choiceType, m_topology, m_seed);
+    for (const DeviceId leaf : m_topology->GetDevices(DeviceRole::LEAF))
+    {
+        const auto& ports = m_topology->GetPorts(leaf);
+        const auto up = std::count_if(ports.begin(), ports.end(), [this](PortId port) {
+            return m_topology->GetDevice(m_topology->NeighborOf(port)).role == DeviceRole::SPINE;
+        });
+        m_leafUplinks = std::max(m_leafUplinks, static_cast<uint32_t>(up));
+    }
+}
+
+size_t Router::ChooseWay(FlowHop hop, size_t candidates) const
+{
+    constexpr uint64_t MASK = uint64_t{MOST_WAYS - 1} << WAY_SHIFT;
+    const uint64_t way = (hop.label & MASK) >> WAY_SHIFT;
+    hop.label &= ~MASK;
+    // Parts of one flow take the ports of a leaf in turn, then those of the next tier.
+    const bool isLeaf = m_topology->GetDevice(hop.at).role == DeviceRole::LEAF;
+    return (ChooseAmong(hop, candidates) + way / (isLeaf ? 1 : m_leafUplinks)) % candidates;
 }
 
 Ptr<Router> Router::CopyWithAllLinksUp() const
@@ -79,7 +108,9 @@ PortId Router::ChooseNextHop(DeviceId at,
     {
         return m_candidates.empty() ? PortId() : m_candidates.front();
     }
-    return m_candidates[ChooseAmong({at, source, destination, label}, m_candidates.size())];
+    const FlowHop hop{at, source, destination, label};
+    return m_candidates[m_spreads ? ChooseWay(hop, m_candidates.size())
+                                  : ChooseAmong(hop, m_candidates.size())];
 }
 
 bool Router::FindPath(DeviceId source,
@@ -103,6 +134,67 @@ bool Router::FindPath(DeviceId source,
         at = m_topology->NeighborOf(port);
     }
     return true;
+}
+
+bool Router::FindParts(DeviceId source,
+                       DeviceId destination,
+                       uint64_t label,
+                       std::vector<PathPart>& parts) const
+{
+    parts.clear();
+    if (!m_spreads || m_topology->GetDevice(source).role != DeviceRole::NIC)
+    {
+        std::vector<PortId> path;
+        const bool found = FindPath(source, destination, label, path);
+        for (const PortId port : path)
+        {
+            parts.push_back({port, 1});
+        }
+        return found;
+    }
+    std::map<DeviceId, double> at{{source, 1}}; // as far from the source as one another
+    for (uint32_t hops = 0; at.size() != 1 || at.begin()->first != destination; ++hops)
+    {
+        std::map<DeviceId, double> next;
+        for (const auto& [device, part] : at)
+        {
+            GetNextHops(device, destination, m_candidates);
+            if (m_candidates.empty() || hops > m_topology->GetDeviceCount())
+            {
+                parts.clear();
+                return false;
+            }
+            const double each = part / static_cast<double>(m_candidates.size());
+            for (const PortId port : m_candidates)
+            {
+                parts.push_back({port, each});
+                next[m_topology->NeighborOf(port)] += each;
+            }
+        }
+        at = std::move(next);
+    }
+    return true;
+}
+
+uint32_t Router::CountWays(DeviceId source, DeviceId destination) const
+{
+    if (!m_spreads || m_topology->GetDevice(source).role != DeviceRole::NIC)
+    {
+        return 1;
+    }
+    uint64_t ways = 1;
+    DeviceId at = source;
+    for (uint32_t hops = 0; at != destination && hops <= m_topology->GetDeviceCount(); ++hops)
+    {
+        GetNextHops(at, destination, m_candidates);
+        if (m_candidates.empty())
+        {
+            return 1;
+        }
+        ways *= m_candidates.size();
+        at = m_topology->NeighborOf(m_candidates.front());
+    }
+    return static_cast<uint32_t>(std::min<uint64_t>(ways, MOST_WAYS));
 }
 
 } // namespace echo

@@ -16,6 +16,13 @@ namespace ns3
 namespace echo
 {
 
+/** A link of the ways between two devices. */
+struct PathPart
+{
+    PortId port;
+    double part{1}; //!< of the bytes, that it carries
+};
+
 /**
  * Finds ways through the topology.
  *
@@ -65,6 +72,29 @@ class Router : public Object
     /** @return a router of the same type, attributes and topology, all of whose links are up */
     Ptr<Router> CopyWithAllLinksUp() const;
 
+    /**
+     * The links of all ways that a flow's bytes take: those of its path or, with attribute Spread
+     * and between NICs, of all ways of equal length, divided evenly at each device.
+     * @param[out] parts cleared first, each link once
+     * @return false if unreachable
+     */
+    bool FindParts(DeviceId source,
+                   DeviceId destination,
+                   uint64_t label,
+                   std::vector<PathPart>& parts) const;
+
+    /** Most ways that WithWay tells apart. */
+    static constexpr uint32_t MOST_WAYS = 16;
+
+    /** @return into how many equal parts a flow is divided to be spread, 1 to MOST_WAYS */
+    uint32_t CountWays(DeviceId source, DeviceId destination) const;
+
+    /** @return the label of a part of a flow, from 0; parts take ways of equal length in turn */
+    static uint64_t WithWay(uint64_t label, uint32_t way)
+    {
+        return label ^ uint64_t { way } << WAY_SHIFT;
+    }
+
     /** From now on ways avoid the links (false) or use them again. All links are up at first. */
     void SetLinksUp(const std::vector<LinkId>& links, bool up);
 
@@ -89,6 +119,13 @@ class Router : public Object
     uint64_t m_seed{1};     //!< attribute Seed: switch s hashes with a seed derived from (Seed, s)
 
   private:
+    static constexpr uint32_t WAY_SHIFT = 56; //!< in labels, above the groups of any run
+
+    /** @return which of several next hops a part of a spread flow takes */
+    size_t ChooseWay(FlowHop hop, size_t candidates) const;
+
+    bool m_spreads{false};                    //!< attribute Spread
+    uint32_t m_leafUplinks{1};                //!< most of a leaf
     std::string m_choiceType;                 //!< attribute PathChoice
     Ptr<PathChoice> m_choice;                 //!< the policy
     std::vector<bool> m_down;                 //!< by link; empty: all are up
