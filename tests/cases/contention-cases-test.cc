@@ -115,13 +115,30 @@ TEST(HybridMix, TrainsSayThatTheyKnowNoCongestionControl)
                              "network: {congestion_control: hpcc}\n"
                              "workload: {collectives: [{op: all-reduce, bytes: 1MiB}]}\n";
     const CapturedRun trains = RunText(Header("hybrid", "{contended: flow}") + work);
-    EXPECT_THAT(trains.run.warnings, testing::Contains(HasSubstr("Hpcc' costs is left out")));
+    EXPECT_THAT(
+        trains.run.warnings,
+        testing::Contains(HasSubstr("know no congestion control ('ns3::echo::Hpcc'): what")));
     const CapturedRun packets = RunText(Header("hybrid", "{contended: packet}") + work);
     EXPECT_THAT(packets.run.warnings, testing::IsEmpty());
     const CapturedRun none = RunText(Header("hybrid", "{contended: flow}") + CaseCluster(4) +
                                      "network: {congestion_control: none}\n"
                                      "workload: {collectives: [{op: all-reduce, bytes: 1MiB}]}\n");
     EXPECT_THAT(none.run.warnings, testing::IsEmpty());
+}
+
+TEST(NetworkSettings, WhatAModelLeavesOutIsSaid)
+{
+    const std::string work = CaseCluster(4) +
+                             "network: {congestion_control: dcqcn, pfc: false, classes: [{}, {}]}\n"
+                             "workload: {collectives: [{op: all-reduce, bytes: 1MiB}]}\n";
+    for (const std::string fidelity : {"flow", "analytical"})
+    {
+        EXPECT_THAT(RunText(Header(fidelity) + work).run.warnings,
+                    testing::Contains(HasSubstr("('ns3::echo::Dcqcn'), traffic classes, losses of "
+                                                "full buffers (pfc: false): what that costs")))
+            << fidelity;
+    }
+    EXPECT_THAT(RunText(Header("packet") + work).run.warnings, testing::IsEmpty());
 }
 
 TEST(HybridMix, AboveTheBudgetOfPacketsItSaysThatTrainsRanAndWhatTheyLeaveOut)
@@ -131,7 +148,7 @@ TEST(HybridMix, AboveTheBudgetOfPacketsItSaysThatTrainsRanAndWhatTheyLeaveOut)
         "network: {congestion_control: dcqcn}\n"
         "workload: {collectives: [{op: all-reduce, bytes: 1MiB, groups: {size: 4, stride: 4}}]}\n");
     EXPECT_THAT(run.run.warnings, testing::Contains(HasSubstr("they ran as trains of packets")));
-    EXPECT_THAT(run.run.warnings, testing::Contains(HasSubstr("Dcqcn' costs is left out")));
+    EXPECT_THAT(run.run.warnings, testing::Contains(HasSubstr("flow) know no congestion control")));
 }
 
 TEST(HybridMix, SamplesLoadNoLinkAboveFull)

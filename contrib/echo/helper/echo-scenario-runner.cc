@@ -30,6 +30,7 @@ namespace echo
 namespace
 {
 
+const std::string TRAINS = "trains of packets (hybrid.contended: flow)";
 const uint32_t MAX_CONTENTION_PASSES = 4;  //!< one analytical, three with what it found
 const uint32_t MOST_UNFOLDED_RANKS = 1024; //!< jobs that run again unfolded if contended
 
@@ -126,21 +127,41 @@ void ScenarioRunner::WarnOfNetworkSettings()
                              "' chooses ways for packets: what is not simulated as packets takes "
                              "the ways of static, with flowlet those of ecmp");
     }
-    if (m_scenario.fidelity == Fidelity::HYBRID && m_scenario.hybrid.contended == "flow")
+    if (m_scenario.fidelity == Fidelity::FLOW)
     {
-        WarnOfTrains();
+        WarnOfModel("fluid flows");
+    }
+    else if (m_scenario.fidelity == Fidelity::ANALYTICAL)
+    {
+        WarnOfModel("estimates");
+    }
+    else if (m_scenario.fidelity == Fidelity::HYBRID && m_scenario.hybrid.contended == "flow")
+    {
+        WarnOfModel(TRAINS);
     }
 }
 
-void ScenarioRunner::WarnOfTrains()
+void ScenarioRunner::WarnOfModel(const std::string& model)
 {
-    const std::string& control = m_scenario.network.congestionControl;
-    if (LookupPolicy(control, CongestionControl::GetTypeId(), "") !=
-        LookupPolicy("none", CongestionControl::GetTypeId(), ""))
+    const NetworkSettings& network = m_scenario.network;
+    const TypeId parent = CongestionControl::GetTypeId();
+    std::string unknown;
+    if (LookupPolicy(network.congestionControl, parent, "") != LookupPolicy("none", parent, ""))
     {
-        m_warnings.push_back("trains of packets (hybrid.contended: flow) know no congestion "
-                             "control: what '" +
-                             control + "' costs is left out");
+        unknown += " congestion control ('" + network.congestionControl + "'),";
+    }
+    if (network.classes.size() > 1)
+    {
+        unknown += " traffic classes,";
+    }
+    if (!network.pfc)
+    {
+        unknown += " losses of full buffers (pfc: false),";
+    }
+    if (!unknown.empty())
+    {
+        unknown.pop_back();
+        m_warnings.push_back(model + " know no" + unknown + ": what that costs is left out");
     }
 }
 
@@ -263,9 +284,9 @@ Fidelity ScenarioRunner::ChooseContendedFidelity(uint64_t packetHops)
     }
     m_warnings.push_back("contended communications need about " + std::to_string(packetHops) +
                          " packet-hops, above hybrid.packet_hop_budget of " +
-                         std::to_string(m_scenario.hybrid.packetHopBudget) +
-                         ": they ran as trains of packets (hybrid.contended: flow)");
-    WarnOfTrains();
+                         std::to_string(m_scenario.hybrid.packetHopBudget) + ": they ran as " +
+                         TRAINS);
+    WarnOfModel(TRAINS);
     return Fidelity::FLOW;
 }
 

@@ -68,8 +68,8 @@ class ScenarioRunner
     /** Simulates each of several jobs without the others. */
     void CompareAlone(std::vector<JobRecord>& jobs) const;
     void WarnOfNetworkSettings();
-    /** Where trains of packets leave out what the scenario asks for. */
-    void WarnOfTrains();
+    /** Says what the scenario sets that @p model, which is not of packets, leaves out. */
+    void WarnOfModel(const std::string& model);
     /** Folded where that changes nothing. */
     RunRecord RunAnalytical(const SinkMaker& makeSink);
     RunRecord RunWithContentionPolicy(const SinkMaker& makeSink);
