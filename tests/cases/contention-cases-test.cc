@@ -125,6 +125,75 @@ TEST(HybridMix, TrainsSayThatTheyKnowNoCongestionControl)
     EXPECT_THAT(none.run.warnings, testing::IsEmpty());
 }
 
+/** Sixteen ranks, two a host, whose leaves have an uplink of 50 Gb/s to each of two spines. */
+std::string NarrowCluster()
+{
+    return "cluster:\n  name: narrow\n  hosts: 8\n  gpu: {name: any}\n"
+           "  host: {gpus: 2, nics: 2, nvlink: {type: nvswitch, rate: 300GB/s}, "
+           "nic: {rate: 400Gbps, delay: 500ns}}\n"
+           "  fabric: {type: leaf-spine, hosts_per_leaf: 2, spines: 2, uplinks: 2, "
+           "link_rate: 50Gbps}\n";
+}
+
+// An estimate of an all-to-all of two channels counts the ways that its messages take: none is
+// sooner done than the bytes of its busiest link, and its time follows that of flows from seed to
+// seed.
+TEST(AllToAll, OfSeveralChannelsIsEstimatedOnItsOwnWays)
+{
+    const std::string work =
+        NarrowCluster() + "workload: {collectives: [{op: all-to-all, bytes: 1000000}]}\n";
+    for (int seed = 1; seed <= 6; ++seed)
+    {
+        const std::string text = "seed: " + std::to_string(seed) + "\n" + work;
+        const CapturedRun estimate = RunText(Header("analytical") + text);
+        const CapturedRun flow = RunText(Header("flow") + text);
+        EXPECT_LE(estimate.collectives.at(0).linkUtilization, 1) << seed;
+        EXPECT_NEAR(estimate.run.stepTime.GetSeconds() / flow.run.stepTime.GetSeconds(), 1, 0.12)
+            << seed;
+    }
+}
+
+// Balanced packet by packet, or around a failure, a message does not load the way that the router
+// would have given it.
+TEST(LinkUse, OfACommunicationPassesNoLinksRateWhereWaysChange)
+{
+    const std::string work =
+        NarrowCluster() +
+        "workload: {collectives: [{op: send-recv, bytes: 4MiB, pairs: [[8, 12], [14, 3], [6, 10], "
+        "[1, 5]]}]}\n";
+    for (const std::string setting : {"network: {load_balancing: adaptive}\n",
+                                      "network: {load_balancing: spray}\n",
+                                      "failures: [{time: 0us, switch: spine0, state: down}]\n"})
+    {
+        for (int seed = 1; seed <= 4; ++seed)
+        {
+            const CapturedRun run =
+                RunText(Header("packet") + setting + "seed: " + std::to_string(seed) + "\n" + work);
+            ASSERT_EQ(run.collectives.size(), 4u) << run.error;
+            for (const CollectiveRecord& record : run.collectives)
+            {
+                EXPECT_GT(record.linkUtilization, 0) << setting;
+                EXPECT_LE(record.linkUtilization, 1) << setting;
+            }
+        }
+    }
+}
+
+TEST(NetworkSettings, WhatAModelLeavesOutIsSaid)
+{
+    const std::string work = CaseCluster(4) +
+                             "network: {congestion_control: dcqcn, pfc: false, classes: [{}, {}]}\n"
+                             "workload: {collectives: [{op: all-reduce, bytes: 1MiB}]}\n";
+    for (const std::string fidelity : {"flow", "analytical"})
+    {
+        EXPECT_THAT(RunText(Header(fidelity) + work).run.warnings,
+                    testing::Contains(HasSubstr("('ns3::echo::Dcqcn'), traffic classes, losses of "
+                                                "full buffers (pfc: false): what that costs")))
+            << fidelity;
+    }
+    EXPECT_THAT(RunText(Header("packet") + work).run.warnings, testing::IsEmpty());
+}
+
 TEST(HybridMix, AboveTheBudgetOfPacketsItSaysThatTrainsRanAndWhatTheyLeaveOut)
 {
     const CapturedRun run = RunText(

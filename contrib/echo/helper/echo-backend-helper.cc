@@ -282,6 +282,10 @@ Ptr<CollectiveBackend> EchoBackendHelper::Create(Fidelity fidelity,
 {
     Ptr<CollectiveBackend> backend;
     m_fidelity = fidelity;
+    // Packets that are balanced one by one, and what goes around failures, take ways of their own.
+    const bool fixedWays =
+        m_settings.failures.empty() &&
+        (fidelity == Fidelity::FLOW || FindPathChoice(m_settings.network.loadBalancing));
     switch (fidelity)
     {
     case Fidelity::ANALYTICAL:
@@ -295,7 +299,7 @@ Ptr<CollectiveBackend> EchoBackendHelper::Create(Fidelity fidelity,
     case Fidelity::PACKET:
     {
         Ptr<ScheduledBackend> scheduled = CreateScheduled(fidelity, sink, false);
-        scheduled->SetRouter(m_router);
+        scheduled->SetRouter(m_router, fixedWays);
         backend = scheduled;
         break;
     }
@@ -305,7 +309,7 @@ Ptr<CollectiveBackend> EchoBackendHelper::Create(Fidelity fidelity,
         Ptr<HybridBackend> hybrid = CreateObject<HybridBackend>();
         hybrid->SetPolicy(policy);
         policy->SetCostModel(m_costModel);
-        hybrid->SetRouter(m_router);
+        hybrid->SetRouter(m_router, fixedWays);
         hybrid->SetCalibrated(m_settings.profile.empty() ? nullptr : m_costModel, m_idleCosts);
         for (const Fidelity served : {Fidelity::ANALYTICAL, Fidelity::FLOW, Fidelity::PACKET})
         {

@@ -185,11 +185,16 @@ class WindowLoads
         m_windows.resize((position + inFlight - 2) / inFlight);
     }
 
+    /** @return the channel of a message, as PairwiseAlgorithm gives it one */
+    uint32_t ChannelOf(uint32_t source, uint32_t destination, uint32_t channels) const
+    {
+        const auto lanes = std::min(m_inFlight, static_cast<uint32_t>(m_position.size()) - 1);
+        return (RoundOf(source, destination) - 1) % lanes % channels;
+    }
+
     void Add(uint32_t source, uint32_t destination, const std::vector<PathPart>& path)
     {
-        const auto ranks = static_cast<uint32_t>(m_position.size());
-        const uint32_t round = (m_position[destination] + ranks - m_position[source]) % ranks;
-        PortUses& uses = m_windows[(round - 1) / m_inFlight];
+        PortUses& uses = m_windows[(RoundOf(source, destination) - 1) / m_inFlight];
         for (const PathPart& hop : path)
         {
             uses[hop.port.Get()].all += hop.part;
@@ -214,6 +219,12 @@ class WindowLoads
     }
 
   private:
+    uint32_t RoundOf(uint32_t source, uint32_t destination) const
+    {
+        const auto ranks = static_cast<uint32_t>(m_position.size());
+        return (m_position[destination] + ranks - m_position[source]) % ranks;
+    }
+
     uint32_t m_inFlight;
     std::vector<uint32_t> m_position; //!< by member
     std::vector<PortUses> m_windows;
@@ -239,7 +250,8 @@ PlanGeometry MakePairGeometry(const CollectivePlan& plan, const Router& router)
             {
                 continue;
             }
-            const bool inter = book.Add({source, destination, 0, 0, 1});
+            const uint32_t channel = windows.ChannelOf(source, destination, plan.choice.channels);
+            const bool inter = book.Add({source, destination, channel, 0, 1});
             double delay = 0;
             double hops = 0;
             double slowest = 0;

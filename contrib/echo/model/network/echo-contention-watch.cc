@@ -11,9 +11,9 @@ namespace ns3
 namespace echo
 {
 
-void ContentionWatch::SetRouter(Ptr<Router> router)
+void ContentionWatch::SetRouter(Ptr<Router> router, bool fixedWays)
 {
-    m_footprints.Prepare(router);
+    m_footprints.Prepare(router, fixedWays);
 }
 
 LinkUse& ContentionWatch::UseOf(const CollectiveInstance& instance)

@@ -28,8 +28,8 @@ class ContentionWatch
   public:
     using InstancePtr = std::shared_ptr<CollectiveInstance>;
 
-    /** Without a router nothing is watched. */
-    void SetRouter(Ptr<Router> router);
+    /** Without a router nothing is watched. @p fixedWays as FootprintCache::Prepare */
+    void SetRouter(Ptr<Router> router, bool fixedWays = true);
     /** @param listener hears once of each instance (each replica of it) that is marked */
     void SetListener(std::function<void(const CollectiveInstance&, uint32_t replica)> listener);
 

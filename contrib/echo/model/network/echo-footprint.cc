@@ -23,12 +23,17 @@ uint64_t NominalBytes(const CollectivePlan& plan)
     return uint64_t{4096} * plan.layout->GetRanks() * std::max(plan.choice.channels, 1u);
 }
 
-/** @return time that the busiest link takes for its bytes */
-double PeakSeconds(const Footprint& footprint, const Topology& topology)
+/** @return time that the busiest link takes for its bytes; @p atEnds: of NICs and hosts alone */
+double PeakSeconds(const Footprint& footprint, const Topology& topology, bool atEnds = false)
 {
     double peak = 0;
     for (const auto& [port, bytes] : footprint.bytes)
     {
+        const LinkId link = Topology::LinkOf(port);
+        if (atEnds && topology.IsFabricLink(link) && !IsNicLink(topology, topology.GetLink(link)))
+        {
+            continue;
+        }
         peak = std::max(peak, static_cast<double>(bytes) / BytesPerSecond(topology.RateOf(port)));
     }
     return peak;
@@ -211,9 +216,10 @@ double PeakUtilization(const Footprint& footprint,
     return ShareOf(PeakSeconds(footprint, topology) * scale, duration);
 }
 
-void FootprintCache::Prepare(Ptr<Router> router)
+void FootprintCache::Prepare(Ptr<Router> router, bool fixedWays)
 {
     m_router = router;
+    m_fixedWays = fixedWays;
 }
 
 FootprintCache::Key FootprintCache::KeyOf(const CollectivePlan& plan)
@@ -254,7 +260,8 @@ LinkUse& FootprintCache::Find(const CollectivePlan& plan,
     }
     for (const FootprintPtr& footprint : Get(use))
     {
-        use.peakSeconds = std::max(use.peakSeconds, PeakSeconds(*footprint, GetTopology()));
+        use.peakSeconds =
+            std::max(use.peakSeconds, PeakSeconds(*footprint, GetTopology(), !m_fixedWays));
     }
     return use;
 }

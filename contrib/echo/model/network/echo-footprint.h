@@ -92,7 +92,7 @@ struct LinkUse
     uint32_t number{0};                   //!< in order of first use
     std::vector<CollectivePlan> plans;    //!< one a replica
     std::vector<FootprintPtr> footprints; //!< one a replica; empty: to be made anew
-    double peakSeconds{0}; //!< bytes over rate, largest over the links of all replicas
+    double peakSeconds{0}; //!< bytes over rate, largest over the links that utilisation counts
     double load{0};        //!< what AddLoad counted, in nominal sizes
 };
 
@@ -104,8 +104,12 @@ struct LinkUse
 class FootprintCache
 {
   public:
-    /** To be called first. */
-    void Prepare(Ptr<Router> router);
+    /**
+     * To be called first.
+     * @param fixedWays messages keep the router's ways; else (load balancing by packets, links that
+     *        fail) utilisation counts links inside hosts and at NICs only
+     */
+    void Prepare(Ptr<Router> router, bool fixedWays);
 
     bool IsPrepared() const
     {
@@ -153,6 +157,7 @@ class FootprintCache
     static double GetScale(const CollectivePlan& plan);
 
     Ptr<Router> m_router;
+    bool m_fixedWays{true};                                                   //!< see Prepare
     std::map<CollectiveAlgorithmKind, Ptr<CollectiveAlgorithm>> m_algorithms; //!< made so far
     std::map<Key, LinkUse> m_uses;
     uint64_t m_entries{0}; //!< links over all footprints held

@@ -32,9 +32,10 @@ void HybridBackend::SetPolicy(Ptr<FidelityPolicy> policy)
     m_policy = policy;
 }
 
-void HybridBackend::SetRouter(Ptr<Router> router)
+void HybridBackend::SetRouter(Ptr<Router> router, bool fixedWays)
 {
     m_router = router;
+    m_fixedWays = fixedWays;
 }
 
 void HybridBackend::SetCalibrated(Ptr<CostModel> model, Ptr<CostModel> idle)
@@ -108,7 +109,7 @@ void HybridBackend::DoDispose()
 
 void HybridBackend::DoPrepare()
 {
-    m_watch.SetRouter(m_router);
+    m_watch.SetRouter(m_router, m_fixedWays);
     const auto estimates = m_backends.find(Fidelity::ANALYTICAL);
     if (estimates != m_backends.end())
     {

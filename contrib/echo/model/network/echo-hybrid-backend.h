@@ -29,8 +29,11 @@ class HybridBackend : public CollectiveBackend
 
     /** To be called before Prepare, as the two below. */
     void SetPolicy(Ptr<FidelityPolicy> policy);
-    /** For footprints; the same router as the models of the network use. */
-    void SetRouter(Ptr<Router> router);
+    /**
+     * For footprints; the same router as the models of the network use.
+     * @param fixedWays as FootprintCache::Prepare
+     */
+    void SetRouter(Ptr<Router> router, bool fixedWays = true);
     /**
      * With it, what an estimate holds beyond the network's time (launch, protocol, reduction)
      * delays transfers of the flow and packet levels, which leave that out, and no member is done
@@ -71,6 +74,7 @@ class HybridBackend : public CollectiveBackend
     Ptr<FidelityPolicy> m_policy;       //!< decides
     std::map<Fidelity, Ptr<CollectiveBackend>> m_backends; //!< serve
     Ptr<Router> m_router;                                  //!< for footprints
+    bool m_fixedWays{true};                                //!< see SetRouter
     Ptr<CostModel> m_calibrated;                           //!< null: estimates are the network's
     Ptr<CostModel> m_idle;                                 //!< costs of the network alone
     ContentionWatch m_watch;                               //!< over all models

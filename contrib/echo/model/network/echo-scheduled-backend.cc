@@ -46,9 +46,9 @@ void ScheduledBackend::SetNetworks(Ptr<NetworkModel> intraHost, Ptr<NetworkModel
     m_interHost = interHost;
 }
 
-void ScheduledBackend::SetRouter(Ptr<Router> router)
+void ScheduledBackend::SetRouter(Ptr<Router> router, bool fixedWays)
 {
-    m_watch.SetRouter(router);
+    m_watch.SetRouter(router, fixedWays);
 }
 
 void ScheduledBackend::SetTrafficClasses(std::map<GroupKind, uint8_t> classes)

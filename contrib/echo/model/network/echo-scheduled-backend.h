@@ -42,9 +42,9 @@ class ScheduledBackend : public CollectiveBackend
     void SetNetworks(Ptr<NetworkModel> intraHost, Ptr<NetworkModel> interHost);
     /**
      * For link utilisation and contention in records, which stay 0 and false without. To be called
-     * before Prepare.
+     * before Prepare. @p fixedWays as FootprintCache::Prepare
      */
-    void SetRouter(Ptr<Router> router);
+    void SetRouter(Ptr<Router> router, bool fixedWays = true);
 
     /** Traffic classes of messages between hosts, by kind of group; at first 0. Before Prepare. */
     void SetTrafficClasses(std::map<GroupKind, uint8_t> classes);

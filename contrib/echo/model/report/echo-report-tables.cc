@@ -107,8 +107,9 @@ const ReportColumns<CollectiveRecord> COLLECTIVE_COLUMNS{
      [](const CollectiveRecord& r) { return std::to_string(r.payloadBytes); }},
     {"max_link_utilisation",
      "0..1",
-     "largest over the links that it loads, during its transfer; empty: it moves nothing (one "
-     "rank, no bytes) or takes a recorded time",
+     "largest over the links that it loads, during its transfer; where packets are balanced one by "
+     "one, or links fail, over links at NICs and inside hosts; empty: it moves nothing (one rank, no "
+     "bytes), takes a recorded time or is not known",
      [](const CollectiveRecord& r) {
          return r.linkUtilization > 0 ? FormatShare(r.linkUtilization) : "";
      }},
