@@ -108,7 +108,8 @@ const ReportColumns<CollectiveRecord> COLLECTIVE_COLUMNS{
     {"max_link_utilisation",
      "0..1",
      "largest over the links that it loads, during its transfer; where packets are balanced one by "
-     "one, or links fail, over links at NICs and inside hosts; empty: it moves nothing (one rank, no "
+     "one, or links fail, over links at NICs and inside hosts; empty: it moves nothing (one rank, "
+     "no "
      "bytes), takes a recorded time or is not known",
      [](const CollectiveRecord& r) {
          return r.linkUtilization > 0 ? FormatShare(r.linkUtilization) : "";
