@@ -7,6 +7,7 @@
 #include "ns3/echo-learned-slowdown.h"
 #include "ns3/echo-overlap-table-reader.h"
 #include "ns3/echo-scenario-reader.h"
+#include "ns3/echo-scenario-setup.h"
 #include "ns3/echo-slowdown-trainer.h"
 #include "ns3/echo-workload-builder.h"
 
@@ -258,6 +259,22 @@ TEST(SlowdownScenario, SaysModelAndMeasuredStep)
     EXPECT_EQ(learned.slowdown.file, "/m.json");
     EXPECT_EQ(learned.slowdown.target, "excess");
     EXPECT_EQ(learned.slowdown.features.size(), 2u);
+}
+
+TEST(SlowdownScenario, AnotherTargetThanTheModelSaysIsRefused)
+{
+    const std::string model =
+        std::string(ECHO_SOURCE_DIR) + "/calibration/slowdown/a100-ddp-gpt2.json";
+    Scenario scenario = ScenarioWith("");
+    scenario.slowdown.model = "learned";
+    scenario.slowdown.file = model;
+    EXPECT_NE(MakeSlowdownModel(scenario), nullptr);
+    scenario.slowdown.target = "log-factor"; // as the model says
+    EXPECT_NE(MakeSlowdownModel(scenario), nullptr);
+    scenario.slowdown.target = "excess";
+    EXPECT_THAT(MessageOf([&] { MakeSlowdownModel(scenario); }),
+                testing::HasSubstr("compute.slowdown.target: found excess for a model that says "
+                                   "log-factor, expected log-factor, or no target"));
 }
 
 TEST(SlowdownScenario, RefusesInOneSentence)

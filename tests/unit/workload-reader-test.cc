@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "ns3/echo-error.h"
+#include "ns3/echo-scenario-reader.h"
 #include "ns3/echo-workload-health.h"
 #include "ns3/echo-workload-reader.h"
 
@@ -390,6 +391,26 @@ TEST(Case13, BadGraphsAreRefusedBeforeTimeZero)
     const std::string two = "programs:\n  - ranks: all\n    streams:\n      a: [{compute: 1us}, "
                             "{compute: 1us}]\n      b: [{marker: m, after: compute}]\n";
     EXPECT_THAT(MessageOf(two, 1), HasSubstr("'compute', the name of 2 operators"));
+}
+
+TEST(WorkloadReader, ComposedStepsNameTheirOwnKey)
+{
+    ScenarioOverrides overrides;
+    overrides.sets = {"workload.compose.schedule=1f1b"};
+    const YamlNode scenario = YamlNode::LoadFile(std::string(ECHO_SOURCE_DIR) +
+                                                 "/scenarios/traced-gpt-interleaved-4.yaml");
+    try
+    {
+        ReadScenario(scenario, overrides);
+        FAIL() << "accepted";
+    }
+    catch (const InputError& error)
+    {
+        EXPECT_THAT(
+            error.what(),
+            HasSubstr("workload.compose.schedule: found a schedule of one chunk a stage for "
+                      "2, expected one for several, as interleaved"));
+    }
 }
 
 } // namespace

@@ -160,8 +160,7 @@ double TrainingPlan::GetStepFlops() const
             }
         }
     }
-    const double head =
-        6.0 * model.hidden * double(GetPaddedVocabulary()) * (1 + model.mtpLayers);
+    const double head = 6.0 * model.hidden * double(GetPaddedVocabulary()) * (1 + model.mtpLayers);
     return double(GetTokens()) * parallel.context * microBatches * parallel.data *
            (perToken + head);
 }

@@ -102,7 +102,7 @@ struct TrainingPlan
     std::vector<double> expertLoad; //!< share of tokens of each expert rank; empty: equal
     uint32_t dispatchDomain{0};     //!< ranks among which a token travels once; 0: no such
     RecomputeMode recompute{RecomputeMode::NONE};
-    uint32_t recomputeLayers{0}; //!< of each part, with FULL; 0: all
+    uint32_t recomputeLayers{0};                   //!< of each part, with FULL; 0: all
     std::vector<RecomputeModule> recomputeModules; //!< with SELECTIVE; empty: the attention core
     AttentionKernel attention{AttentionKernel::UNFUSED};
     bool fusedExperts{false}; //!< activation and casts of experts inside their matrix products
@@ -215,7 +215,8 @@ struct TrainingPlan
     /** @return whether the last stage holds a copy of the first stage's word embedding */
     bool SharesEmbedding() const
     {
-        return (model.tiedEmbeddings || model.mtpLayers > 0) && parallel.pipeline > 1 && !HoldsPart(0, GetParts() - 1);
+        return (model.tiedEmbeddings || model.mtpLayers > 0) && parallel.pipeline > 1 &&
+               !HoldsPart(0, GetParts() - 1);
     }
 
     /**
