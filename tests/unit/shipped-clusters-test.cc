@@ -90,6 +90,7 @@ INSTANTIATE_TEST_SUITE_P(
         Shipped{"a100-4xhdr", 8, 64, 32, 4, 32, 0},
         Shipped{"a800", 4, 32, 32, 8, 20, 0},
         Shipped{"dgx-h200", 4, 32, 32, 8, 32, 0},
+        Shipped{"grand-teton", 4, 32, 32, 8, 32, 0},
         Shipped{"mi300x", 4, 32, 32, 8, 32, 0},
         // Racks of 64 GPUs, 16 NICs on each of 4 rails.
         Shipped{"gb200", 1, 64, 64, 4, 512, 0},
@@ -118,7 +119,7 @@ TEST(ShippedClusters, AllAreTested)
     {
         files += entry.path().extension() == ".yaml" ? 1 : 0;
     }
-    EXPECT_EQ(files, 23u);
+    EXPECT_EQ(files, 24u);
 }
 
 TEST(ShippedClusters, Dgx1HasSixNvLinksAGpu)
