@@ -136,4 +136,17 @@ TEST(Yaml, SetMakesMapsOnTheWay)
     EXPECT_THROW(root.Set("a..c", "1"), InputError);
 }
 
+TEST(Yaml, SetOfWhatAnAliasNamesIsRefused)
+{
+    YamlNode root =
+        YamlNode::LoadText("a:\n  - &x {b: 1}\n  - *x\nc: &y 2\nd: *y\ne: {f: 2}\n", "x.yaml");
+    EXPECT_EQ(MessageOf([&] { root.Set("a.1.b", "2"); }),
+              "x.yaml:2: a.1.b: found what an alias names too, expected a value of its own");
+    EXPECT_THAT(MessageOf([&] { root.Set("d", "3"); }), HasSubstr("x.yaml:4: d: found what an"));
+    EXPECT_EQ(root.Get("c").AsInteger(0, 9), 2);
+    root.Set("e.f", "3");
+    root.Set("g", "4");
+    EXPECT_EQ(root.Get("e").Get("f").AsInteger(0, 9), 3);
+}
+
 } // namespace

@@ -98,6 +98,17 @@ void RefuseDuplicateKeys(const YAML::Node& node, const std::string& file, uint32
     }
 }
 
+/** @return in how many places of a tree a node stands: several, where aliases name it */
+size_t CountPlaces(const YAML::Node& tree, const YAML::Node& wanted)
+{
+    size_t places = tree.is(wanted) ? 1 : 0;
+    for (const auto& entry : tree)
+    {
+        places += CountPlaces(tree.IsMap() ? entry.second : YAML::Node(entry), wanted);
+    }
+    return places;
+}
+
 } // namespace
 
 YamlNode::YamlNode(YAML::Node node, std::shared_ptr<Source> source, std::string path)
@@ -381,9 +392,8 @@ void YamlNode::Set(const std::string& path, const std::string& value)
     // yaml-cpp's assignment writes through: reset() rebinds instead.
     YAML::Node at = m_node;
     std::istringstream keys(path);
-    std::string key;
     std::vector<std::string> parts;
-    while (std::getline(keys, key, '.'))
+    for (std::string key; std::getline(keys, key, '.');)
     {
         parts.push_back(key);
     }
@@ -391,10 +401,17 @@ void YamlNode::Set(const std::string& path, const std::string& value)
     {
         throw InputError({"--set", 0, ""}, "'" + path + "'", "path.to.key=value");
     }
+    const auto unaliased = [&](const YAML::Node& node) {
+        if (node.IsDefined() && CountPlaces(m_node, node) > 1)
+        {
+            YamlNode(node, m_source, path).Fail("what an alias names too", "a value of its own");
+        }
+        return node;
+    };
     const auto child = [&](const std::string& part) {
         if (!at.IsSequence())
         {
-            return at[part];
+            return unaliased(at[part]);
         }
         const bool isNumber = part.find_first_not_of("0123456789") == std::string::npos;
         const size_t number = isNumber && part.size() < 9 ? std::stoul(part) : at.size();
@@ -404,7 +421,7 @@ void YamlNode::Set(const std::string& path, const std::string& value)
                              "no entry '" + part + "' in a list of " + std::to_string(at.size()),
                              "a number from 0 on");
         }
-        return at[number];
+        return unaliased(at[number]);
     };
     for (size_t i = 0; i + 1 < parts.size(); ++i)
     {
@@ -422,13 +439,8 @@ void YamlNode::Set(const std::string& path, const std::string& value)
 std::string YamlNode::ResolvePath(const std::string& path) const
 {
     const std::filesystem::path given(path);
-    if (given.is_absolute())
-    {
-        return path;
-    }
-    return (std::filesystem::path(m_source->file).parent_path() / given)
-        .lexically_normal()
-        .string();
+    const auto folder = std::filesystem::path(m_source->file).parent_path();
+    return given.is_absolute() ? path : (folder / given).lexically_normal().string();
 }
 
 } // namespace echo
