@@ -349,6 +349,9 @@ void WriteHybrid(std::ostream& out)
     WriteHybridAccuracy(out, ROOT + "/scenarios/hybrid-groups.yaml");
     out << "## Different groups on a narrow fabric: scenarios/hybrid-mix.yaml\n\n";
     WriteHybridAccuracy(out, ROOT + "/scenarios/hybrid-mix.yaml");
+    out << "## Experts, tensor and data parallel groups on rails: "
+           "scenarios/hybrid-moe-rails.yaml\n\n";
+    WriteHybridAccuracy(out, ROOT + "/scenarios/hybrid-moe-rails.yaml");
 }
 
 } // namespace

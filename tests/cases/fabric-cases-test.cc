@@ -238,9 +238,10 @@ TEST(LoadBalancing, IsChosenInTheScenarioAndTheSamePayloadArrives)
     const CapturedRun overruled = RunText(RING + "network: {load_balancing: static}\n" +
                                           CaseCluster(16, spraying) + workload);
     EXPECT_EQ(overruled.run.stepTime, runs["static"].run.stepTime) << overruled.error;
-    const CapturedRun flow = RunText("echo: 1\nfidelity: flow\nnetwork: {load_balancing: spray}\n" +
-                                     CaseCluster(16, LEAF_SPINE) + workload);
-    EXPECT_THAT(flow.run.warnings, testing::Contains(HasSubstr("load balancing 'spray'")));
+    const CapturedRun flow =
+        RunText("echo: 1\nfidelity: flow\nnetwork: {load_balancing: flowlet}\n" +
+                CaseCluster(16, LEAF_SPINE) + workload);
+    EXPECT_THAT(flow.run.warnings, testing::Contains(HasSubstr("load balancing 'flowlet'")));
     EXPECT_THAT(
         RunText(RING + "network: {load_balancing: ecpm}\n" + CaseCluster(4) + workload).error,
         HasSubstr("'ecpm', expected ecmp, static"));
