@@ -110,7 +110,7 @@ double FindFloor(const std::vector<Measurement>& rows, bool oneThread)
     std::map<std::pair<CollectiveKind, uint32_t>, std::vector<const Measurement*>> scales;
     for (const Measurement& row : rows)
     {
-        if (row.hosts == 1)
+        if (row.hosts == 1 && !row.singleCall)
         {
             scales[{row.kind, row.ranks}].push_back(&row); // by bytes
         }

@@ -23,7 +23,7 @@ namespace
 {
 
 constexpr uint64_t MOST_RANKS = 1u << 24;
-constexpr uint64_t MOST_CHANNELS = 1024;
+constexpr uint64_t MOST_CHANNELS = 64; //!< MAXCHANNELS of NCCL (src/include/device.h, from 2.26 on)
 
 struct Options
 {
@@ -111,6 +111,58 @@ BackendSettings MakeSettings(const Options& options, const Cluster& cluster)
     return settings;
 }
 
+/** @throws InputError naming an option that was given and would change nothing */
+void RefuseIgnored(const Options& options,
+                   const CollectiveSpec& spec,
+                   Fidelity fidelity,
+                   const BackendSettings& settings)
+{
+    const auto refuse = [](const char* option, const std::string& value, const std::string& use) {
+        throw InputError({"", 0, std::string("--") + option}, "'" + value + "'", use);
+    };
+    const Options plain;
+    if (fidelity == Fidelity::HYBRID)
+    {
+        refuse("fidelity",
+               options.fidelity,
+               "packet, flow or analytical: hybrid is for several collectives, by a scenario");
+    }
+    if (fidelity != Fidelity::PACKET)
+    {
+        const bool byPackets = options.loadBalancing == "spray" ||
+                               options.loadBalancing == "flowlet" ||
+                               options.loadBalancing == "adaptive";
+        if (options.congestionControl != plain.congestionControl)
+        {
+            refuse("congestion-control", options.congestionControl, "none, or --fidelity=packet");
+        }
+        if (byPackets)
+        {
+            refuse("load-balancing", options.loadBalancing, "ecmp, static or --fidelity=packet");
+        }
+    }
+    const bool analytical = fidelity == Fidelity::ANALYTICAL;
+    const bool measured = analytical && !settings.profile.empty();
+    if (options.mtu != plain.mtu && (fidelity == Fidelity::FLOW || measured))
+    {
+        refuse("mtu",
+               options.mtu,
+               "--fidelity=packet, or analytical with --profile=derived: nothing else has packets");
+    }
+    if (settings.collective.chunkBytes > 0 && measured)
+    {
+        refuse("chunk", options.chunk, "0: the estimator's profile takes NCCL's own chunks");
+    }
+    const bool pairs =
+        spec.kind == CollectiveKind::ALL_TO_ALL || spec.kind == CollectiveKind::SEND_RECV;
+    if (spec.channels > 0 && (pairs || spec.kind == CollectiveKind::BARRIER))
+    {
+        refuse("channels",
+               std::to_string(spec.channels),
+               std::string("0: ") + ToString(spec.kind) + " has no channels to choose");
+    }
+}
+
 std::string Microseconds(Time time)
 {
     std::ostringstream text;
@@ -185,7 +237,9 @@ int Run(const Options& options)
             {"", 0, "--ranks"}, std::to_string(ranks), "at least 2: alone a rank moves nothing");
     }
 
-    const CollectiveExperiment experiment(cluster, ranks, MakeSettings(options, cluster));
+    const BackendSettings settings = MakeSettings(options, cluster);
+    RefuseIgnored(options, spec, fidelity, settings);
+    const CollectiveExperiment experiment(cluster, ranks, settings);
     std::vector<CollectivePoint> points;
     std::cout << "# " << cluster.name << ", " << ranks << " ranks, " << ToString(fidelity)
               << " fidelity\n"

@@ -4,13 +4,16 @@
 #include "error-message.h"
 #include "topology-fixtures.h"
 
+#include "ns3/echo-cluster-reader.h"
 #include "ns3/echo-error.h"
+#include "ns3/echo-layout-cursor.h"
 #include "ns3/echo-placement.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <numeric>
 #include <set>
 
 using namespace ns3;
@@ -181,6 +184,34 @@ TEST(GroupLayout, HostsWithoutNics)
     auto topology = Build("SingleSwitch", 1, {4, 0, "nvswitch", "100Gbps"});
     auto placement = std::make_shared<Placement>(Placement::Linear(topology, 4));
     EXPECT_EQ(MakeGroupLayout(MakeGroup({0, 1}), placement)->nicsPerHost, 0u);
+}
+
+// A DGX-1 has four NICs for eight GPUs on a mesh: the first four channels of a ring over two hosts
+// enter by one NIC each and leave by the same, the next four likewise.
+TEST(GroupLayout, ChannelsOverAMeshUseEachNicAlike)
+{
+    const Cluster cluster =
+        ReadCluster(YamlNode::LoadFile(ECHO_SOURCE_DIR "/scenarios/clusters/dgx1-v100.yaml"), 2);
+    auto placement = std::make_shared<Placement>(Placement::Linear(cluster.topology, 16));
+    std::vector<uint32_t> all(16);
+    std::iota(all.begin(), all.end(), 0);
+    const auto layout = MakeGroupLayout(MakeGroup(all), placement);
+    for (uint32_t host = 0; host < 2; ++host)
+    {
+        for (uint32_t first = 0; first < 8; first += 4)
+        {
+            std::set<DeviceId> nics;
+            for (uint32_t channel = first; channel < first + 4; ++channel)
+            {
+                const auto nicAfter = [&](uint32_t steps) {
+                    return placement->GetNic(RankId(MemberInHost(*layout, host, channel, steps)));
+                };
+                EXPECT_EQ(nicAfter(0), nicAfter(7)) << "channel " << channel;
+                nics.insert(nicAfter(7));
+            }
+            EXPECT_EQ(nics.size(), 4u) << "from channel " << first;
+        }
+    }
 }
 
 } // namespace

@@ -102,6 +102,7 @@ struct MachineConstants
     double setupUs{0};             //!< launch and set-up of the kernel
     double setupPerChannelUs{0};   //!< more for each channel in use
     double hostIssueUs{0};         //!< a thread's time to issue one GPU's kernel
+    double launchUs{0};            //!< of a call that is timed alone: its launch, in that time
     double gpuGBps{1};             //!< what a GPU sustains to the others of its host, one direction
     double nicGBps{1};             //!< what a NIC sustains, one direction
     double simplexGain{1};         //!< nicGBps times this where data goes in one direction only

@@ -21,6 +21,7 @@ struct Measurement
     uint32_t hosts{0};
     bool oneThread{false};     //!< one thread issued the kernels of all ranks
     bool threadKnown{false};   //!< the log says whether one did
+    bool singleCall{false};    //!< each call was timed alone, its launch included
     uint64_t bytes{0};         //!< as nccl-tests counts size
     double outOfPlaceUs{0};    //!< 0: not printed
     double inPlaceUs{0};       //!< 0: not printed

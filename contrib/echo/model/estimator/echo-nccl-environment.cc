@@ -2,6 +2,7 @@
 #include "echo-nccl-environment.h"
 
 #include "ns3/echo-error.h"
+#include "ns3/echo-host-rings.h"
 #include "ns3/echo-units.h"
 
 #include <algorithm>
@@ -65,156 +66,7 @@ std::vector<std::vector<uint32_t>> ReadMesh(const Topology& topology,
     return mesh;
 }
 
-/**
- * Packs rings through all GPUs into their links: by trying, most links left first, until no GPU
- * has links for another ring or the tries are used up. A ring is counted in both directions.
- */
-class RingSearch
-{
-  public:
-    RingSearch(const std::vector<std::vector<uint32_t>>& mesh, uint32_t gpus, bool passOn)
-        : m_left(mesh), m_gpus(gpus), m_passOn(passOn), m_bound(~0u)
-    {
-        for (uint32_t gpu = 0; gpu < gpus; ++gpu)
-        {
-            uint32_t links = 0;
-            for (uint32_t peer = 0; peer < gpus; ++peer)
-            {
-                links += mesh[gpu][peer];
-            }
-            m_bound = std::min(m_bound, links / 2);
-        }
-    }
-
-    /** @return the most rings found, both directions counted as one */
-    uint32_t Run()
-    {
-        if (m_bound > 0)
-        {
-            Begin();
-        }
-        return m_best;
-    }
-
-  private:
-    bool Begin()
-    {
-        std::vector<bool> visited(m_gpus, false);
-        visited[0] = true;
-        return Extend(0, 1, visited);
-    }
-
-    /** Goes on from @p at with @p count GPUs visited. @return whether the bound is reached */
-    bool Extend(uint32_t at, uint32_t count, std::vector<bool>& visited)
-    {
-        if (m_budget == 0)
-        {
-            return true;
-        }
-        --m_budget;
-        if (count == m_gpus)
-        {
-            return Cross(at, 0, [this] {
-                m_best = std::max(m_best, ++m_rings);
-                const bool done = m_best >= m_bound || Begin();
-                --m_rings;
-                return done;
-            });
-        }
-        std::vector<uint32_t> next;
-        for (uint32_t gpu = 0; gpu < m_gpus; ++gpu)
-        {
-            if (!visited[gpu])
-            {
-                next.push_back(gpu);
-            }
-        }
-        std::stable_sort(next.begin(), next.end(), [this, at](uint32_t a, uint32_t b) {
-            return m_left[at][a] > m_left[at][b];
-        });
-        for (const uint32_t gpu : next)
-        {
-            visited[gpu] = true;
-            if (Cross(at, gpu, [&] { return Extend(gpu, count + 1, visited); }))
-            {
-                return true;
-            }
-            visited[gpu] = false;
-        }
-        return false;
-    }
-
-    void Take(uint32_t a, uint32_t b, int32_t links)
-    {
-        m_left[a][b] += static_cast<uint32_t>(links);
-        m_left[b][a] += static_cast<uint32_t>(links);
-    }
-
-    /** Takes a link, or two over a GPU between, while @p rest goes on. */
-    template <typename Rest>
-    bool Cross(uint32_t from, uint32_t to, const Rest& rest)
-    {
-        if (m_left[from][to] > 0)
-        {
-            Take(from, to, -1);
-            const bool done = rest();
-            Take(from, to, 1);
-            return done;
-        }
-        for (uint32_t via = 0; m_passOn && via < m_gpus; ++via)
-        {
-            if (m_left[from][via] > 0 && m_left[via][to] > 0)
-            {
-                Take(from, via, -1);
-                Take(via, to, -1);
-                const bool done = rest();
-                Take(from, via, 1);
-                Take(via, to, 1);
-                if (done)
-                {
-                    return true;
-                }
-            }
-        }
-        return false;
-    }
-
-    std::vector<std::vector<uint32_t>> m_left; //!< links, either direction
-    uint32_t m_gpus;
-    bool m_passOn;             //!< GPUs may pass on between two others
-    uint32_t m_bound;          //!< no more than that, by the GPU with fewest links
-    uint32_t m_budget{200000}; //!< tries left
-    uint32_t m_rings{0};       //!< taken now
-    uint32_t m_best{0};        //!< most so far
-};
-
-/**
- * Rate of a ring whose data some GPU passes on, over one that needs none: the GPU behind it reads
- * (NCCL's indirect peers, src/transport/p2p.cc), and over the link that brings a ring's 9 flits of
- * 16 B for each 128 B go the requests, a flit each, of the ring the other way round.
- */
-constexpr double READ_THROUGH = 9.0 / 10;
-
 } // namespace
-
-double CountRings(const std::vector<std::vector<uint32_t>>& mesh, uint32_t gpus)
-{
-    if (gpus < 2)
-    {
-        return 1;
-    }
-    if (gpus == 2)
-    {
-        return std::max(mesh[0][1], 1u); // to and back over the same links
-    }
-    if (const uint32_t direct = RingSearch(mesh, gpus, false).Run(); direct > 0)
-    {
-        return 2 * direct;
-    }
-    // NCCL takes longer ways only where there is no direct one.
-    const uint32_t rings = RingSearch(mesh, gpus, true).Run();
-    return rings > 0 ? 2 * rings * READ_THROUGH : 1;
-}
 
 HostLinks ReadHostLinks(const Topology& topology)
 {
@@ -307,7 +159,12 @@ NcclEnvironment DeduceNcclEnvironment(const HostLinks& links, GpuGeneration gpu)
     nccl.hostChannels = std::min(2 * nccl.hostPaths, nccl.largestChannelCount);
     for (uint32_t gpus = 2; gpus <= links.mesh.size(); ++gpus)
     {
-        nccl.hostRings.push_back(CountRings(links.mesh, gpus));
+        LinkUnits first(links.mesh.begin(), links.mesh.begin() + gpus);
+        for (auto& row : first)
+        {
+            row.resize(gpus);
+        }
+        nccl.hostRings.push_back(CountRings(first));
     }
     if (hopper && links.hasSwitch)
     {

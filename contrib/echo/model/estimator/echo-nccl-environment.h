@@ -32,13 +32,6 @@ HostLinks ReadHostLinks(const Topology& topology, HostId host);
 /** @return the links of the first host */
 HostLinks ReadHostLinks(const Topology& topology);
 
-/**
- * @return how many rings over NVLink the first @p gpus GPUs of a mesh allow at once, each link and
- *         direction in one of them; a GPU may pass on between two others (NCCL's path type NVB).
- *         Found as NCCL's graph search does (src/graph/search.cc), by trying; never below 1
- */
-double CountRings(const std::vector<std::vector<uint32_t>>& mesh, uint32_t gpus);
-
 /** @return the generation of a GPU by its name ("A100-SXM4-40GB")
  *  @throws InputError if the name holds none of the known models */
 GpuGeneration GenerationOf(const std::string& gpuName);

@@ -132,6 +132,11 @@ std::vector<NcclPick> ListNcclPicks(const NcclTuner& tuner,
     return picks;
 }
 
+double NcclPick::Bound(double us, double bytes) const
+{
+    return std::min(mostUs, std::max(us, leastUs + leastUsPerByte * bytes));
+}
+
 const NcclPick& FindPick(const std::vector<NcclPick>& picks, double bytes)
 {
     return *std::find_if(picks.begin(), picks.end(), [bytes](const NcclPick& pick) {

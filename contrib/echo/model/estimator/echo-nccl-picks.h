@@ -18,7 +18,12 @@ struct NcclPick
 {
     double maxBytes{0}; //!< up to here, from where the one before ends; the last: infinite
     AlgorithmProtocol how;
-    double mostUs{0}; //!< least time that a larger size takes by the pick that begins there
+    double mostUs{0};         //!< least time that a larger size takes by the pick that begins there
+    double leastUs{0};        //!< with leastUsPerByte: a bound from below, so that no pick's time
+    double leastUsPerByte{0}; //!< jumps where the next one begins
+
+    /** @return the time of a formula within the bounds */
+    double Bound(double us, double bytes) const;
 };
 
 /** @return whether a kind is made of grouped sends and receives, for which the tuner has no model

@@ -50,10 +50,13 @@ class NcclTuner
      */
     AlgorithmProtocol Choose(CollectiveKind kind, uint64_t bytes) const;
 
-  private:
+    /** @return GB/s of NCCL's model, before what it corrects by size */
     double GetBandwidth(CollectiveKind kind, AlgorithmProtocol how) const;
-    double GetSwitchBandwidth(bool tree) const;
+    /** @return microseconds of NCCL's model, before what it corrects by size */
     double GetLatency(CollectiveKind kind, AlgorithmProtocol how) const;
+
+  private:
+    double GetSwitchBandwidth(bool tree) const;
     bool IsEnabled(CollectiveKind kind, AlgorithmProtocol how) const;
     /** @return whether a host's trees use one NIC each, which the tuner believes to be slower */
     bool IsPlainTree() const;

@@ -34,12 +34,14 @@ class RowCost : public ceres::CostFunction
     RowCost(MachineProfile& workspace, const Measurement& row)
         : m_profile(workspace),
           m_shape(EvenShape(row.ranks, row.hosts, workspace.nicsPerHost)),
+          m_singleCall(row.singleCall),
           m_logTime(std::log(TimeOf(row)))
     {
         m_query.kind = row.kind;
         m_query.bytes = static_cast<double>(row.bytes);
         m_query.betweenHosts = row.hosts > 1;
         m_query.oneThread = row.oneThread;
+        m_query.backToBack = !row.singleCall;
         const bool pairwise =
             row.kind == CollectiveKind::ALL_TO_ALL || row.kind == CollectiveKind::SEND_RECV;
         m_query.how = pairwise ? AlgorithmProtocol{CollectiveAlgorithmKind::PAIRWISE,
@@ -86,12 +88,13 @@ class RowCost : public ceres::CostFunction
             low.how.protocol = CollectiveProtocol::LL;
             time = std::min(time, EvaluateWhiteBox(m_profile, m_shape, low).GetTotal());
         }
-        return std::log(time);
+        return std::log(time + (m_singleCall ? m_profile.constants.launchUs : 0));
     }
 
     MachineProfile& m_profile; //!< shared by all rows: one thread
     GroupShape m_shape;
     CostQuery m_query;
+    bool m_singleCall;
     double m_logTime; //!< of the measurement
 };
 
@@ -235,13 +238,16 @@ void SetBounds(ceres::Problem& problem, const MachineProfile& machine, std::vect
 
 void AddStatistics(MachineProfile& profile, const std::vector<Measurement>& rows)
 {
-    const std::vector<double> estimates = EstimateRows(profile, rows);
     profile.ranges = ComputeRanges(rows);
-    profile.residuals = ComputeResiduals(rows, estimates, LARGE_BYTES);
-    for (const auto& statistics : ComputeResiduals(rows, estimates, 0))
-    {
-        profile.residuals.push_back(statistics);
-    }
+    const auto summarise = [&](const std::vector<double>& estimates) {
+        profile.residuals = ComputeResiduals(rows, estimates, LARGE_BYTES);
+        for (const auto& statistics : ComputeResiduals(rows, estimates, 0))
+        {
+            profile.residuals.push_back(statistics);
+        }
+    };
+    summarise(std::vector<double>(rows.size(), 0)); // estimates ask where there are rows
+    summarise(EstimateRows(profile, rows));
 }
 
 } // namespace

@@ -48,17 +48,16 @@ std::vector<RowEstimate> EstimateWithChoices(const MachineProfile& profile,
                                              const std::vector<Measurement>& rows,
                                              const std::string& rule)
 {
-    MachineProfile measured = profile;
-    measured.oneThreadPerHost = true; // where the row says so
-    const auto shared = std::make_shared<const MachineProfile>(measured);
     const bool exactly = rule == "tuner-exactly";
     std::array<Ptr<WhiteBoxCostModel>, 2> models; // kernels of a host issued by: several, one
     std::array<Ptr<NcclSelector>, 2> selectors;
     for (size_t one = 0; one < models.size(); ++one)
     {
+        MachineProfile measured = profile;
+        measured.oneThreadPerHost = one == 1; // where the row says so
         models[one] = CreateObject<WhiteBoxCostModel>();
-        models[one]->SetAttribute("IssueAsMeasured", BooleanValue(one == 1));
-        models[one]->SetProfile(shared);
+        models[one]->SetAttribute("BackToBack", BooleanValue(true));
+        models[one]->SetProfile(std::make_shared<const MachineProfile>(measured));
         selectors[one] = CreateObject<NcclSelector>();
         selectors[one]->SetAttribute("Rule", StringValue(exactly ? "tuner" : rule));
         selectors[one]->SetCostModel(models[one]);
@@ -79,9 +78,29 @@ std::vector<RowEstimate> EstimateWithChoices(const MachineProfile& profile,
         query.betweenHosts = row.hosts > 1;
         const CostTerms terms = exactly ? models[one]->GetTerms(shape, query)
                                         : models[one]->GetTermsOf(spec, choice, shape, query);
-        estimates.push_back({terms.GetTotal(), choice});
+        const double launch = row.singleCall ? profile.constants.launchUs : 0;
+        estimates.push_back({terms.GetTotal() + launch, choice});
     }
     return estimates;
+}
+
+bool IsMeasured(const MachineProfile& profile, CollectiveKind kind, bool several, double bytes)
+{
+    const CalibratedRange* range = profile.FindRange(kind);
+    if (!range || bytes < static_cast<double>(range->minBytes))
+    {
+        return false;
+    }
+    uint32_t large = 0; // rows
+    uint32_t all = 0;
+    for (const ResidualStatistics& scale : profile.residuals)
+    {
+        if (scale.kind == kind && (scale.hosts > 1) == several)
+        {
+            (scale.minBytes > 0 ? large : all) += scale.rows;
+        }
+    }
+    return bytes >= static_cast<double>(LARGE_BYTES) ? large > 0 : all > large;
 }
 
 ResidualStatistics SummariseErrors(std::vector<double> errors)
@@ -172,6 +191,7 @@ MachineProfile MakePriorProfile(const NcclEnvironment& nccl, double gpuGBps, dou
     constants.setupUs = 5;
     constants.setupPerChannelUs = 0.2;
     constants.hostIssueUs = 3;
+    constants.launchUs = 20; // PyTorch's call of NCCL and the launch of its kernel
     constants.gpuGBps = gpuGBps;
     constants.nicGBps = nicGBps;
     constants.simplexGain = 1.01;

@@ -54,6 +54,13 @@ std::vector<CalibratedRange> ComputeRanges(const std::vector<Measurement>& rows)
 constexpr uint64_t LARGE_BYTES = 1048576;
 
 /**
+ * @return whether the rows that a profile was fitted to tell what an operation takes around so many
+ *         bytes
+ * @param several between hosts
+ */
+bool IsMeasured(const MachineProfile& profile, CollectiveKind kind, bool several, double bytes);
+
+/**
  * @return a profile before measuring: latencies in the order of NCCL's own table (tuning.cc), rates
  *         as given, protocol efficiencies from their layout
  * @param gpuGBps what a GPU should sustain to its host's others, one direction

@@ -3,6 +3,7 @@
 
 #include "echo-nccl-chunks.h"
 #include "echo-nccl-environment.h"
+#include "echo-profile-residuals.h"
 #include "echo-white-box-view.h"
 
 #include "ns3/abort.h"
@@ -92,6 +93,9 @@ uint64_t AskedFor(const CollectiveSpec& spec)
            (spec.protocol != CollectiveProtocol::AUTO ? 2 : 0) + (spec.channels > 0 ? 4 : 0);
 }
 
+/** Times do not grow by more than this where another protocol or algorithm begins. */
+constexpr double LARGEST_JUMP = 1.4;
+
 /** Most entries of each cache. */
 constexpr size_t MOST_ENTRIES = 65536;
 
@@ -150,6 +154,13 @@ TypeId WhiteBoxCostModel::GetTypeId()
                           "false: by one process a GPU, as in training",
                           BooleanValue(true),
                           MakeBooleanAccessor(&WhiteBoxCostModel::m_issueAsMeasured),
+                          MakeBooleanChecker())
+            .AddAttribute("BackToBack",
+                          "A call's mean share of many that follow each other, as nccl-tests "
+                          "times them: a broadcast's hops hide behind the next call; false: one "
+                          "call until its last rank is done",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&WhiteBoxCostModel::m_backToBack),
                           MakeBooleanChecker());
     return tid;
 }
@@ -192,6 +203,7 @@ void WhiteBoxCostModel::DoDispose()
 CostTerms WhiteBoxCostModel::GetTerms(const GroupShape& shape, CostQuery query) const
 {
     query.oneThread = m_issueAsMeasured && m_profile->oneThreadPerHost && shape.hosts <= 1;
+    query.backToBack = m_backToBack;
     return EvaluateWhiteBox(*m_profile, shape, query);
 }
 
@@ -215,7 +227,20 @@ const std::vector<NcclPick>& WhiteBoxCostModel::GetPicks(const CollectiveSpec& s
     {
         query.bytes = picks[i].maxBytes; // where the next one begins
         query.how = picks[i + 1].how;
-        picks[i].mostUs = std::min(picks[i + 1].mostUs, GetTerms(shape, query).GetTotal());
+        const double next =
+            picks[i + 1].Bound(GetTerms(shape, query).GetTotal(), picks[i].maxBytes);
+        picks[i].mostUs = next;
+        // NCCL changes where it believes both to take the same time. Where no rows say that it is
+        // wrong, the pick that ends grows toward the next one as NCCL's own model of it grows.
+        if (IsMeasured(*m_profile, spec.kind, shape.hosts > 1, picks[i].maxBytes))
+        {
+            continue;
+        }
+        const double latency = tuner.GetLatency(spec.kind, picks[i].how);
+        const double perByte = 1 / (1000 * tuner.GetBandwidth(spec.kind, picks[i].how));
+        const double scale = next / LARGEST_JUMP / (latency + perByte * picks[i].maxBytes);
+        picks[i].leastUs = scale * latency;
+        picks[i].leastUsPerByte = scale * perByte;
     }
     return m_picks[key] = std::move(picks);
 }
@@ -232,9 +257,10 @@ CostTerms WhiteBoxCostModel::GetTermsOf(const CollectiveSpec& spec,
     }
     const NcclPick& pick =
         FindPick(GetPicks(spec, shape, query.links), static_cast<double>(spec.bytes));
-    const double part = pick.mostUs / terms.GetTotal();
-    if (pick.how == AlgorithmProtocol{choice.algorithm, choice.protocol} && part < 1)
+    if (pick.how == AlgorithmProtocol{choice.algorithm, choice.protocol})
     {
+        const double total = terms.GetTotal();
+        const double part = pick.Bound(total, static_cast<double>(spec.bytes)) / total;
         for (double* term :
              {&terms.setup, &terms.intra, &terms.inter, &terms.reduction, &terms.synchronisation})
         {

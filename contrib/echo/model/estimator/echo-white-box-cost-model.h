@@ -117,6 +117,7 @@ class WhiteBoxCostModel : public CostModel
 
     MachineProfilePtr m_profile;                                     //!< constants
     Ptr<CostModel> m_fallback;                                       //!< of the links
+    bool m_backToBack{false};                                        //!< attribute BackToBack
     bool m_issueAsMeasured{true};                                    //!< attribute IssueAsMeasured
     mutable std::map<PicksKey, std::vector<NcclPick>> m_picks;       //!< by size
     mutable std::unordered_map<Key, CostBreakdown, KeyHash> m_cache; //!< never iterated

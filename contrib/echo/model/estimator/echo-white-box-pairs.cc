@@ -79,18 +79,21 @@ CostTerms PairwiseTerms(const MachineProfile& profile,
     const double interRate = part * constants.nicGBps * nics * protocol.interEfficiency;
     double intraTime = intraBytes / (1000 * intraRate);
     double interTime = interBytes / (1000 * interRate);
+    const PairParts outside = NcclPairParts(profile.nccl, shape, interBytes, true);
     if (pair)
     {
         const PairParts inside = NcclPairParts(profile.nccl, shape, intraBytes, false);
-        const PairParts outside = NcclPairParts(profile.nccl, shape, interBytes, true);
         intraTime = std::max(intraTime, inside.partBytes / (1000 * constants.pairChannelGBps));
         interTime = std::max(interTime, outside.partBytes / (1000 * constants.netChannelGBps));
     }
     CostTerms terms;
-    const double channels = std::clamp(
-        query.bytes / NcclBytesPerChannel(query.how.algorithm, query.how.protocol, shape.ranks),
-        1.0,
-        static_cast<double>(NcclChannels(profile.nccl, shape)));
+    const double offered = NcclChannels(profile.nccl, shape);
+    const double perChannel =
+        NcclBytesPerChannel(query.how.algorithm, query.how.protocol, shape.ranks);
+    // Between hosts a peer has its channels whatever the bytes.
+    const double channels =
+        between ? std::min(offered, (pair ? 1 : shape.ranks - local) * outside.channels)
+                : std::clamp(query.bytes / perChannel, 1.0, offered);
     terms.setup = SetupOf(constants, channels);
     // Peers of the host are served at once, by warps of the same blocks; for the others proxies
     // post one after the other.

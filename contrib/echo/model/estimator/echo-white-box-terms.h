@@ -46,6 +46,7 @@ struct CostQuery
     double interBytes{-1};    //!< all-to-all-v: most that a host sends to or receives from others
     bool betweenHosts{false}; //!< send/recv: the two are on different hosts
     bool oneThread{false};    //!< one thread issues the kernels of all ranks (of one host)
+    bool backToBack{false};   //!< calls follow each other, and none waits for the last one's end
     LinkRates links;          //!< of the cluster; infinite: those of the profile's machine
 };
 
@@ -85,7 +86,9 @@ struct CostQuery
  *   once (4 B in the place of B where transfers follow each other).
  * - Broadcast, reduce: one chain of n-1 hops: hops as in the ring (between hosts of chunks) plus
  * what is in no hop of a channel's bytes / slowest rate; of two hosts, B simplexGain, as none both
- * sends and receives.
+ * sends and receives. Of calls back to back only the channel's bytes / slowest rate: a rank is done
+ * when its data is in the buffers of the next one, and begins the next call while they are under
+ * way.
  * - All-to-all: l of the farthest peer + peerUs for each further one of another host + the larger
  * of the bytes inside and between hosts over pairwiseEfficiency times G and N nics. Send/recv: l +
  * the longer of bytes over pairwiseEfficiency times G or N and what one of the pair's channels

@@ -118,13 +118,17 @@ CostTerms ChainTerms(const MachineProfile& profile, const GroupShape& shape, con
     const double between = shape.hosts - 1.0;
     CostTerms terms;
     terms.setup = SetupOf(profile.constants, view.used);
-    terms.intra = (shape.ranks - 1.0 - between) * (view.intraStep + inside / view.intraRate);
-    terms.inter = between * (view.interStep + first / view.interRate);
+    if (!query.backToBack)
+    {
+        terms.intra = (shape.ranks - 1.0 - between) * (view.intraStep + inside / view.intraRate);
+        terms.inter = between * (view.interStep + first / view.interRate);
+    }
     const bool slowInside =
         shape.hosts <= 1 || (shape.localRanks > 1 && view.intraRate <= view.interRate);
     const double rate = slowInside ? view.intraRate : view.interRate;
     // What is not in the hops already: inside a host these are of grains, between hosts of chunks.
-    AddTransfer(terms, (channelBytes - (slowInside ? inside : first)) / rate, !slowInside);
+    const double inHops = query.backToBack ? 0 : slowInside ? inside : first;
+    AddTransfer(terms, (channelBytes - inHops) / rate, !slowInside);
     return terms;
 }
 

@@ -56,6 +56,7 @@ NcclTestsColumns NcclTestsColumns::OfCsv(const std::vector<std::string>& names)
     columns.hosts = column({"hosts", "nodes"});
     columns.perHost = column({"gpus_per_node", "devices_per_node"});
     columns.thread = column({"one_thread"});
+    columns.single = column({"single_call"});
     return columns;
 }
 

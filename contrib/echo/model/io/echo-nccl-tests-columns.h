@@ -26,6 +26,7 @@ struct NcclTestsColumns
     uint32_t hosts{NONE};   //!< CSV
     uint32_t perHost{NONE}; //!< CSV: ranks a host
     uint32_t thread{NONE};  //!< CSV: whether one thread issued all kernels
+    uint32_t single{NONE};  //!< CSV: whether each call was timed alone
     bool csv{false};        //!< cells are parted by commas
 
     /** @param names words of the header line as printed */

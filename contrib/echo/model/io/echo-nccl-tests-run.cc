@@ -133,6 +133,8 @@ void NcclTestsParser::FillScale(Measurement& row, const std::vector<std::string>
         Fail(std::to_string(row.ranks) + " ranks on " + std::to_string(row.hosts) + " hosts",
              "at least a rank a host");
     }
+    row.singleCall =
+        m_columns.single != NcclTestsColumns::NONE && ParseCount(cells[m_columns.single]) != 0;
     if (m_columns.thread != NcclTestsColumns::NONE)
     {
         row.oneThread = ParseCount(cells[m_columns.thread]) != 0;

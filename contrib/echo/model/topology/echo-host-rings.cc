@@ -15,11 +15,15 @@ namespace
 
 using Ring = std::vector<uint32_t>;
 
-/** Lists round trips through all places over links, each once, whatever its direction. */
+/**
+ * Lists round trips through all places over links, each once, whatever its direction; if asked to,
+ * such in which a place passes on between two others that no link joins: it is listed between them.
+ */
 class RoundTrips
 {
   public:
-    explicit RoundTrips(const LinkUnits& units) : m_units(units), m_visited(units.size(), false)
+    explicit RoundTrips(const LinkUnits& units, bool passOn = false)
+        : m_units(units), m_passOn(passOn), m_visited(units.size(), false)
     {
         m_trip.push_back(0);
         m_visited[0] = true;
@@ -39,23 +43,48 @@ class RoundTrips
             return;
         }
         const uint32_t last = m_trip.back();
-        if (m_trip.size() == m_units.size())
+        if (++m_count == m_units.size())
         {
-            if (m_units[last][0] > 0 && m_trip[1] < last) // not the other way round again
-            {
-                m_found.push_back(m_trip);
-            }
-            return;
+            const bool again = !m_passOn && m_trip[1] > last; // the other way round
+            Cross(last, 0, [&] {
+                if (!again)
+                {
+                    m_found.push_back(m_trip);
+                }
+            });
         }
         for (uint32_t next = 1; next < m_units.size(); ++next)
         {
-            if (!m_visited[next] && m_units[last][next] > 0)
+            if (!m_visited[next])
             {
-                m_visited[next] = true;
-                m_trip.push_back(next);
-                Extend();
+                Cross(last, next, [&] {
+                    m_visited[next] = true;
+                    m_trip.push_back(next);
+                    Extend();
+                    m_trip.pop_back();
+                    m_visited[next] = false;
+                });
+            }
+        }
+        --m_count;
+    }
+
+    /** Goes on with @p rest over a link, or over each place between where there is none. */
+    template <typename Rest>
+    void Cross(uint32_t from, uint32_t to, const Rest& rest)
+    {
+        if (m_units[from][to] > 0)
+        {
+            rest();
+            return;
+        }
+        for (uint32_t via = 0; m_passOn && via < m_units.size(); ++via)
+        {
+            if (m_units[from][via] > 0 && m_units[via][to] > 0)
+            {
+                m_trip.push_back(via);
+                rest();
                 m_trip.pop_back();
-                m_visited[next] = false;
             }
         }
     }
@@ -63,8 +92,10 @@ class RoundTrips
     static constexpr uint32_t MOST_STEPS = 20000; //!< all of 8 places joined all to all: 13,700
 
     const LinkUnits& m_units;
+    bool m_passOn;
     std::vector<bool> m_visited;
     Ring m_trip;
+    size_t m_count{0}; //!< places visited
     uint32_t m_steps{0};
     std::vector<Ring> m_found;
 };
@@ -129,16 +160,17 @@ class TripPacker
         }
     }
 
-    bool Fits(const Ring& trip) const
+    /** A trip that passes on may take a link twice; what is below zero wraps. */
+    bool Fits(const Ring& trip)
     {
+        Change(m_left, trip, -1);
+        bool fits = true;
         for (size_t i = 0; i < trip.size(); ++i)
         {
-            if (m_left[trip[i]][trip[(i + 1) % trip.size()]] == 0)
-            {
-                return false;
-            }
+            fits = fits && m_left[trip[i]][trip[(i + 1) % trip.size()]] <= uint32_t{INT32_MAX};
         }
-        return true;
+        Change(m_left, trip, 1);
+        return fits;
     }
 
     static constexpr uint32_t MOST_STEPS = 200000;
@@ -226,6 +258,31 @@ HostRings FindHostRings(const LinkUnits& units)
     }
     AddShared(units, left, trips.Get(), rings);
     return rings;
+}
+
+double CountRings(const LinkUnits& units)
+{
+    // Rate of a ring whose data some GPU passes on, over one that needs none: the GPU behind it
+    // reads (NCCL's indirect peers, src/transport/p2p.cc), and over the link that brings a ring's 9
+    // flits of 16 B for each 128 B go the requests, a flit each, of the ring the other way round.
+    constexpr double READ_THROUGH = 9.0 / 10;
+    if (units.size() < 2)
+    {
+        return 1;
+    }
+    if (units.size() == 2)
+    {
+        return std::max(units[0][1], 1u); // to and back over the same links
+    }
+    const RoundTrips direct(units);
+    if (const size_t trips = TripPacker(units, direct.Get()).GetBest().size(); trips > 0)
+    {
+        return 2.0 * static_cast<double>(trips);
+    }
+    // NCCL takes longer ways only where there is no direct one.
+    const RoundTrips longer(units, true);
+    const size_t trips = TripPacker(units, longer.Get()).GetBest().size();
+    return trips > 0 ? 2 * READ_THROUGH * static_cast<double>(trips) : 1;
 }
 
 LinkUnits CountLinkUnits(const Topology& topology, const std::vector<DeviceId>& gpus)

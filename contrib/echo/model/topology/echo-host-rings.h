@@ -43,6 +43,13 @@ using LinkUnits = std::vector<std::vector<uint32_t>>;
  */
 HostRings FindHostRings(const LinkUnits& units);
 
+/**
+ * @return rings that the links carry side by side, a round trip being two of them: those of
+ *         FindHostRings before any share links; where there are none, round trips in which GPUs
+ *         pass on between two others, at their lower rate. Two GPUs: their links
+ */
+double CountRings(const LinkUnits& units);
+
 /** @return links among the GPUs, which are of one host; no entry above zero if there are none */
 LinkUnits CountLinkUnits(const Topology& topology, const std::vector<DeviceId>& gpus);
 

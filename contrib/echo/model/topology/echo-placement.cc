@@ -289,6 +289,51 @@ std::shared_ptr<const HostRings> RingsOf(
     return rings;
 }
 
+/**
+ * Rings of channels that leave a host by one of its NICs: of each turn of @p entries the ring that
+ * ends at the NIC least used until then; of equals at the NIC where the channel enters (NCCL keeps
+ * to one NIC, graph/search.cc without crossNic), then the ring least used.
+ */
+std::shared_ptr<const HostRings> SpreadOverNics(const HostRings& rings,
+                                                const std::vector<uint32_t>& members,
+                                                const std::vector<uint32_t>& entries,
+                                                const CommGroup& group,
+                                                const Placement& placement)
+{
+    const auto nicAt = [&](uint32_t place) {
+        return placement.GetNic(group.GetRank(members[place]));
+    };
+    auto spread = std::make_shared<HostRings>();
+    std::map<DeviceId, uint32_t> leaving;
+    std::vector<uint32_t> taken(rings.places.size(), 0);
+    for (const uint32_t entry : entries)
+    {
+        const auto exitOf = [&](size_t ring) {
+            const auto& places = rings.places[ring];
+            return nicAt(
+                places[(rings.positions[ring][entry] + places.size() - 1) % places.size()]);
+        };
+        size_t best = 0;
+        std::tuple<uint32_t, bool, uint32_t> least;
+        for (size_t ring = 0; ring < rings.places.size(); ++ring)
+        {
+            const DeviceId nic = exitOf(ring);
+            const std::tuple<uint32_t, bool, uint32_t> use{
+                leaving[nic], nic != nicAt(entry), taken[ring]};
+            if (ring == 0 || use < least)
+            {
+                best = ring;
+                least = use;
+            }
+        }
+        ++leaving[exitOf(best)];
+        ++taken[best];
+        spread->places.push_back(rings.places[best]);
+        spread->positions.push_back(rings.positions[best]);
+    }
+    return spread;
+}
+
 GroupLayoutPtr MakeGroupLayout(CommGroupPtr group, PlacementPtr placement)
 {
     auto layout = std::make_shared<GroupLayout>();
@@ -340,7 +385,12 @@ GroupLayoutPtr MakeGroupLayout(CommGroupPtr group, PlacementPtr placement)
         layout->nicsPerHost = std::min(layout->nicsPerHost, static_cast<uint32_t>(nics.size()));
         layout->entries.push_back(EntriesOf(host, *group, *placement));
         const bool alone = layout->hosts.size() == 1;
-        layout->rings.push_back(RingsOf(host, *group, *placement, alone, rings));
+        auto found = RingsOf(host, *group, *placement, alone, rings);
+        if (!alone && !found->IsEmpty())
+        {
+            found = SpreadOverNics(*found, host, layout->entries.back(), *group, *placement);
+        }
+        layout->rings.push_back(std::move(found));
     }
     layout->group = std::move(group);
     layout->placement = std::move(placement);

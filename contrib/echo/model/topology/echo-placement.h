@@ -95,7 +95,8 @@ struct GroupLayout
     /**
      * By used host: rings of places in `hosts[h]` over links from GPU to GPU, of which channels
      * take one after the other; empty where GPUs are joined by switches: rings pass places in
-     * order.
+     * order. In a group of several hosts one of each turn of `entries`, so that channels also leave
+     * by all NICs.
      */
     std::vector<std::shared_ptr<const HostRings>> rings;
     uint32_t minLocal{0};    //!< fewest members on a host
