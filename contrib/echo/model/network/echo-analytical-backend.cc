@@ -112,13 +112,8 @@ void AnalyticalBackend::DoStart(const InstancePtr& instance)
     NS_ABORT_MSG_IF(duration.IsStrictlyNegative(), "a cost model estimated a negative time");
     WithinClock(Simulator::Now() + WithinClock(duration));
     CollectiveRecord& record = instance->record;
-    m_started += record.replicas;
     record.estimate = duration;
     record.extrapolated = facts.isExtrapolated;
-    if (facts.isExtrapolated)
-    {
-        m_extrapolations[facts.extrapolation] += record.replicas;
-    }
     if (m_watch == &m_ownWatch)
     {
         m_watch->Begin(instance, Simulator::Now() + duration);
@@ -314,32 +309,6 @@ void AnalyticalBackend::Complete(const InstancePtr& instance)
 bool AnalyticalBackend::IsFoldedAndContended() const
 {
     return m_shares && m_isFolded && m_watch->GetContendedCount() > 0;
-}
-
-std::vector<std::string> AnalyticalBackend::GetWarnings() const
-{
-    std::vector<std::string> warnings;
-    if (m_watch->GetContendedCount() > 0)
-    {
-        warnings.push_back(
-            "the step is contended: " + std::to_string(m_watch->GetContendedCount()) + " of " +
-            std::to_string(m_started) +
-            " communications shared fabric links with others that together ask for more than the "
-            "links have (first: " +
-            m_watch->GetFirst() + "); " +
-            (m_shares && !m_isFolded ? "they shared them by what each asks for"
-                                     : "analytical times leave that out and are too short") +
-            ", use flow or packet");
-    }
-    if (!m_watch->HasRouter() && m_started > 0)
-    {
-        warnings.push_back("contention between communications was not checked: no router");
-    }
-    for (const auto& [reason, count] : m_extrapolations)
-    {
-        warnings.push_back(std::to_string(count) + " estimates are extrapolated: " + reason);
-    }
-    return warnings;
 }
 
 } // namespace echo

@@ -10,7 +10,6 @@
 #include "ns3/echo-event-batcher.h"
 
 #include <map>
-#include <string>
 #include <vector>
 
 namespace ns3
@@ -38,7 +37,7 @@ class AnalyticalBackend : public CollectiveBackend
     void SetCostModel(Ptr<CostModel> model);
     /**
      * For footprints; to be called before Prepare. Without a router nothing is marked contended,
-     * which GetWarnings() says, and link utilisation stays 0.
+     * and link utilisation stays 0.
      */
     void SetRouter(Ptr<Router> router);
 
@@ -61,8 +60,6 @@ class AnalyticalBackend : public CollectiveBackend
     bool CanFold() const override;
     /** Bytes as the algorithms put them on links; with a router only. */
     void ReportLinks(RecordSink& sink, Time duration) const override;
-    /** @return a sentence for each cause for which times may be wrong, in a fixed order */
-    std::vector<std::string> GetWarnings() const;
     /** @return whether a folded instance met another: their times leave out what that costs */
     bool IsFoldedAndContended() const;
 
@@ -104,10 +101,8 @@ class AnalyticalBackend : public CollectiveBackend
     EventBatcher<InstancePtr> m_ends;
     LinkSharing m_sharing; //!< how fast what is not folded goes
     std::map<CollectiveId, Elsewhere> m_elsewhere;
-    bool m_shares{true};                              //!< attribute ShareLinks
-    bool m_isFolded{false};                           //!< some instances stand for several
-    uint64_t m_started{0};                            //!< instances
-    std::map<std::string, uint64_t> m_extrapolations; //!< instances by reason
+    bool m_shares{true};    //!< attribute ShareLinks
+    bool m_isFolded{false}; //!< some instances stand for several
 };
 
 } // namespace echo

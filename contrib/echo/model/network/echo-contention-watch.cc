@@ -35,11 +35,7 @@ void ContentionWatch::SetListener(
 void ContentionWatch::Mark(CollectiveInstance& instance, uint32_t replica)
 {
     instance.record.contended = true;
-    if (++m_contended == 1)
-    {
-        m_first = std::string(ToString(instance.plan.spec.kind)) + " on " +
-                  instance.record.groupName + ", number " + std::to_string(instance.sequence);
-    }
+    ++m_contended;
     if (m_listener)
     {
         m_listener(instance, replica);

@@ -10,7 +10,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace ns3
@@ -72,12 +71,6 @@ class ContentionWatch
         return m_contended;
     }
 
-    /** @return the first instance that was marked, for messages */
-    const std::string& GetFirst() const
-    {
-        return m_first;
-    }
-
     void Clear();
 
   private:
@@ -91,7 +84,6 @@ class ContentionWatch
     FootprintTracker m_tracker;
     std::map<CollectiveId, InstancePtr> m_active; //!< on links now
     uint64_t m_contended{0};                      //!< instances marked
-    std::string m_first;                          //!< of them, described
 };
 
 } // namespace echo
