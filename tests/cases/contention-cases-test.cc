@@ -179,21 +179,6 @@ TEST(LinkUse, OfACommunicationPassesNoLinksRateWhereWaysChange)
     }
 }
 
-TEST(NetworkSettings, WhatAModelLeavesOutIsSaid)
-{
-    const std::string work = CaseCluster(4) +
-                             "network: {congestion_control: dcqcn, pfc: false, classes: [{}, {}]}\n"
-                             "workload: {collectives: [{op: all-reduce, bytes: 1MiB}]}\n";
-    for (const std::string fidelity : {"flow", "analytical"})
-    {
-        EXPECT_THAT(RunText(Header(fidelity) + work).run.warnings,
-                    testing::Contains(HasSubstr("('ns3::echo::Dcqcn'), traffic classes, losses of "
-                                                "full buffers (pfc: false): what that costs")))
-            << fidelity;
-    }
-    EXPECT_THAT(RunText(Header("packet") + work).run.warnings, testing::IsEmpty());
-}
-
 TEST(HybridMix, AboveTheBudgetOfPacketsItSaysThatTrainsRanAndWhatTheyLeaveOut)
 {
     const CapturedRun run = RunText(
