@@ -220,8 +220,8 @@ std::vector<StepConstant> GetStepConstants(const std::vector<MeasuredSteps>& sou
                              {steps("llm-foundry"), "llm-foundry", "h100", 5}}};
     const StepConstant grouped{"grouped_gemm",
                                "GroupedGemm",
-                               0.45,
-                               {0.35, 0.45, 0.6, 0.75},
+                               0.5,
+                               {0.4, 0.5, 0.6, 0.75},
                                {{steps("bridge-moe"), "gpt-oss", "gpt-oss", 5},
                                 {steps("bridge-moe"), "Qwen3", "qwen3", 6},
                                 {steps("bridge-moe"), "DeepSeek-V3", "deepseek", 4}}};

@@ -345,7 +345,7 @@ void WriteArchitecture(std::ostream& out, const Tables& tables, const Gpu& gpu)
     line("gemm_memory", Median(memory, "products with few rows"));
     line("gemm_epilogue", std::min(1.0, 1 / slope));
     line("gemm_unaligned", 0.4);
-    line("grouped_gemm", 0.45);
+    line("grouped_gemm", 0.5);
     line("flash1", 0.5);
     WriteAttention(out,
                    AttentionTable(tables.attention, gpu.attention, gpu.peak),

@@ -41,19 +41,6 @@ std::vector<uint64_t> BytesOfCollectives(const WorkloadGraph& workload,
     return bytes;
 }
 
-double FlopsOf(const WorkloadGraph& workload)
-{
-    double flops = 0;
-    for (uint32_t rank = 0; rank < workload.GetRankCount(); ++rank)
-    {
-        for (const Operator& op : workload.GetProgram(RankId(rank))->GetOperators())
-        {
-            flops += op.flops;
-        }
-    }
-    return flops;
-}
-
 uint32_t CountOperators(const ExecutionGraph& program, OperatorType type, const std::string& prefix)
 {
     uint32_t count = 0;

@@ -31,19 +31,6 @@ uint32_t Count(const WorkloadGraph& workload, uint32_t rank, const std::string& 
     return count;
 }
 
-double FlopsOf(const WorkloadGraph& workload)
-{
-    double sum = 0;
-    for (uint32_t rank = 0; rank < workload.GetRankCount(); ++rank)
-    {
-        for (const Operator& op : workload.GetProgram(RankId(rank))->GetOperators())
-        {
-            sum += op.flops;
-        }
-    }
-    return sum;
-}
-
 /** Latent attention, one dense layer, then experts with shared ones; two stages. */
 TrainingPlan LatentMixture()
 {

@@ -41,6 +41,20 @@ inline WorkloadGraphPtr Generate(const TrainingPlan& plan)
     return GenerateTransformer(plan, RanksOf(plan));
 }
 
+/** @return floating-point operations of all ranks */
+inline double FlopsOf(const WorkloadGraph& workload)
+{
+    double flops = 0;
+    for (uint32_t rank = 0; rank < workload.GetRankCount(); ++rank)
+    {
+        for (const Operator& op : workload.GetProgram(RankId(rank))->GetOperators())
+        {
+            flops += op.flops;
+        }
+    }
+    return flops;
+}
+
 /** The largest model of the paper: GPT-175B, TP 8, PP 12. */
 inline TrainingPlan PaperPlan()
 {

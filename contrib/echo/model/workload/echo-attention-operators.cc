@@ -8,6 +8,25 @@ namespace ns3
 namespace echo
 {
 
+namespace
+{
+
+/** Columns of a tensor rank's expansions of latents. */
+struct ExpandedColumns
+{
+    double queries;
+    double keysAndValues;
+};
+
+ExpandedColumns ExpandLatents(const TransformerShape& model, double tensor)
+{
+    const double size = model.GetHeadSize();
+    return {model.heads * size / tensor,
+            model.heads * (size - model.rotarySize + model.GetValueSize()) / tensor};
+}
+
+} // namespace
+
 void LayerOperators::AttentionForward()
 {
     NormForward("attention norm");
@@ -91,35 +110,29 @@ void LayerOperators::LatentForward()
 
 void LayerOperators::LatentExpansionForward()
 {
-    const double tensor = m_plan.parallel.tensor;
-    const double queries = double(m_model.heads) * m_model.GetHeadSize() / tensor;
-    const double keysAndValues =
-        double(m_model.heads) *
-        (m_model.GetHeadSize() - m_model.rotarySize + m_model.GetValueSize()) / tensor;
+    const ExpandedColumns columns = ExpandLatents(m_model, m_plan.parallel.tensor);
     m_emitter.Cast("latent expansion",
                    m_tokens * (double(m_model.latentQueries) + m_model.latentKeys));
     Product("query expansion",
             m_tokens,
-            queries,
+            columns.queries,
             m_model.latentQueries > 0 ? m_model.latentQueries : m_hidden);
-    Product("key-value expansion", m_tokens, keysAndValues, m_model.latentKeys);
+    Product("key-value expansion", m_tokens, columns.keysAndValues, m_model.latentKeys);
 }
 
 void LayerOperators::LatentBackward()
 {
-    const double tensor = m_plan.parallel.tensor;
-    const double queries = double(m_model.heads) * m_model.GetHeadSize() / tensor;
-    const double keysAndValues =
-        double(m_model.heads) *
-        (m_model.GetHeadSize() - m_model.rotarySize + m_model.GetValueSize()) / tensor;
+    const ExpandedColumns columns = ExpandLatents(m_model, m_plan.parallel.tensor);
     const double compressed = m_model.latentQueries + m_model.latentKeys;
     const double queryInner = m_model.latentQueries > 0 ? m_model.latentQueries : m_hidden;
     const double keyColumns = m_model.latentKeys + m_model.rotarySize;
-    m_emitter.Cast("latent expansion gradient", m_tokens * (queries + keysAndValues));
-    Product("key-value expansion input gradient", m_tokens, m_model.latentKeys, keysAndValues);
-    WeightGradient("key-value expansion", m_model.latentKeys, keysAndValues, m_tokens);
-    Product("query expansion input gradient", m_tokens, queryInner, queries);
-    WeightGradient("query expansion", queryInner, queries, m_tokens);
+    m_emitter.Cast("latent expansion gradient",
+                   m_tokens * (columns.queries + columns.keysAndValues));
+    Product(
+        "key-value expansion input gradient", m_tokens, m_model.latentKeys, columns.keysAndValues);
+    WeightGradient("key-value expansion", m_model.latentKeys, columns.keysAndValues, m_tokens);
+    Product("query expansion input gradient", m_tokens, queryInner, columns.queries);
+    WeightGradient("query expansion", queryInner, columns.queries, m_tokens);
     m_emitter.Memory(
         "latent norm", KernelKind::NORMALIZATION, m_ownTokens * compressed * 5 * m_bytes);
     m_emitter.Cast("latent gradient", m_ownTokens * (compressed + m_model.rotarySize));

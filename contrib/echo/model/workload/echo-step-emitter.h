@@ -163,7 +163,7 @@ class StepEmitter
     OperatorId m_lastKernel;              //!< invalid before the first
     std::vector<OperatorId> m_pending[2]; //!< what the next operator of a lane must wait for
     uint32_t m_lane{0};
-    uint32_t m_unissued{0}; //!< kernels since the last EndUnit
+    uint32_t m_unissued{0};              //!< kernels since the last EndUnit
     std::vector<OperatorId> m_hostWaits; //!< that the host waits for
     std::string m_prefix;
     std::map<LayoutGroup, uint32_t> m_slotOf;
