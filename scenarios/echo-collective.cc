@@ -8,6 +8,7 @@
 #include "ns3/echo-error.h"
 #include "ns3/echo-fabric-settings-reader.h"
 #include "ns3/echo-foreign-topology.h"
+#include "ns3/echo-profile-reader.h"
 #include "ns3/echo-scenario-reader.h"
 #include "ns3/echo-units.h"
 #include "ns3/echo-yaml.h"
@@ -208,6 +209,17 @@ void PrintTerms(const CollectiveExperiment& experiment,
     }
 }
 
+/** Says where the rows are not what a scenario's collectives take. */
+void PrintIssue(const BackendSettings& settings)
+{
+    if (!settings.profile.empty() &&
+        ReadProfile(YamlNode::LoadFile(settings.profile)).oneThreadPerHost)
+    {
+        std::cout << "# on one host one thread issues all GPUs' kernels, as the profile was "
+                     "measured; in a\n# scenario a process a GPU does\n";
+    }
+}
+
 int Run(const Options& options)
 {
     if (options.cluster.empty())
@@ -272,6 +284,7 @@ int Run(const Options& options)
     if (fidelity == Fidelity::ANALYTICAL && ranks > 1)
     {
         PrintTerms(experiment, spec, points);
+        PrintIssue(settings);
     }
     if (!options.csv.empty())
     {
@@ -287,7 +300,8 @@ int main(int argc, char* argv[])
     return RunProgram([&] {
         Options options;
         EchoCommandLine line("./echo collective --cluster=FILE.yaml: one collective, or a sweep "
-                             "over sizes, printed as nccl-tests prints.");
+                             "over sizes, printed as nccl-tests prints and issued as the "
+                             "profile was measured.");
         AddOptions(line, options);
         line.Parse(argc, argv);
         return Run(options);

@@ -4,6 +4,10 @@
 
 #include "case-harness.h"
 
+#include "ns3/echo-cluster-reader.h"
+#include "ns3/echo-collective-experiment.h"
+#include "ns3/echo-foreign-topology.h"
+
 #include <cmath>
 
 using namespace ns3;
@@ -347,6 +351,35 @@ TEST(Hybrid, SamplesStandForTheOthers)
     EXPECT_EQ(packets, 2u);
     EXPECT_NEAR(Milliseconds(sampled.run.stepTime) / Milliseconds(packet.run.stepTime), 1, 0.002);
     EXPECT_THAT(sampled.run.warnings, testing::Contains(HasSubstr("stand for 18 others")));
+}
+
+// The A100 profile's rows on one host are of one thread that issued the kernels of all GPUs, about
+// 4 us each; a job has a process a GPU. CollectiveExperiment stands beside the rows.
+TEST(Estimates, OneThreadOfTheMeasurementsIsNotInAJob)
+{
+    const std::string clusters = std::string(ECHO_SOURCE_DIR) + "/scenarios/clusters/";
+    const auto ratio = [&](const std::string& cluster, uint32_t hosts, uint64_t bytes) {
+        const CapturedRun job =
+            RunText("echo: 1\nfidelity: analytical\ncluster: clusters/" + cluster +
+                    ".yaml\nhosts: " + std::to_string(hosts) +
+                    "\nworkload: {collectives: [{op: all-reduce, bytes: " + std::to_string(bytes) +
+                    "}]}\n");
+        EXPECT_EQ(job.error, "");
+        const Cluster machine = ReadCluster(LoadCluster(clusters + cluster + ".yaml"), hosts);
+        BackendSettings settings;
+        settings.profile = machine.profile;
+        CollectiveSpec spec;
+        spec.kind = CollectiveKind::ALL_REDUCE;
+        spec.bytes = bytes;
+        const Time alone = CollectiveExperiment(machine, 8 * hosts, settings)
+                               .Run(spec, Fidelity::ANALYTICAL)
+                               .GetDuration();
+        return Milliseconds(job.run.stepTime) / Milliseconds(alone);
+    };
+    EXPECT_LT(ratio("azure-ndv4", 1, 1024), 0.7);
+    EXPECT_DOUBLE_EQ(ratio("azure-ndv4", 2, 1024), 1);    // rows of several hosts: a process a GPU
+    EXPECT_DOUBLE_EQ(ratio("azure-ndv4", 1, 1 << 30), 1); // its links take longer than its issue
+    EXPECT_DOUBLE_EQ(ratio("dgx-h100", 1, 1024), 1);
 }
 
 } // namespace

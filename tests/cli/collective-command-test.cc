@@ -9,6 +9,7 @@
 #include <string>
 
 using testing::HasSubstr;
+using testing::Not;
 
 namespace
 {
@@ -56,6 +57,15 @@ TEST(CollectiveCommand, TakesWhatHasAnEffect)
         const Outcome outcome = RunCollective(options);
         EXPECT_EQ(outcome.code, 0) << options << "\n" << outcome.text;
     }
+}
+
+// nccl-tests of the A100 profile ran with one thread a host: rows stand beside them and say so.
+TEST(CollectiveCommand, SaysWhereOneThreadIssuesAllKernels)
+{
+    const std::string profiles = " --profile='" ECHO_SOURCE_DIR "/calibration/profiles/";
+    const std::string text = "one thread issues all GPUs' kernels";
+    EXPECT_THAT(RunCollective(profiles + "azure-ndv4-a100.yaml'").text, HasSubstr(text));
+    EXPECT_THAT(RunCollective(profiles + "h100-sxm.yaml'").text, Not(HasSubstr(text)));
 }
 
 } // namespace

@@ -131,6 +131,7 @@ EchoBackendHelper::EchoBackendHelper(const Cluster& cluster,
     else
     {
         Ptr<WhiteBoxCostModel> whiteBox = CreateObject<WhiteBoxCostModel>();
+        whiteBox->SetAttribute("IssueAsMeasured", BooleanValue(settings.issuesAsMeasured));
         whiteBox->SetProfile(std::make_shared<const MachineProfile>(
             ReadProfile(YamlNode::LoadFile(settings.profile))));
         whiteBox->SetFallback(derived);

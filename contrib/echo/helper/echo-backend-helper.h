@@ -27,6 +27,7 @@ struct BackendSettings
     uint64_t seed{1};
     std::string profile;    //!< estimator profile file; empty: derived from link rates and delays
     bool sharesLinks{true}; //!< analytical: see AnalyticalBackend's attribute ShareLinks
+    bool issuesAsMeasured{true}; //!< see WhiteBoxCostModel's attribute IssueAsMeasured
     CollectiveSettings collective;
     NetworkSettings network;
     std::vector<LinkEvent> failures;     //!< packet and flow fidelity only

@@ -45,6 +45,7 @@ BackendSettings MakeBackendSettings(const Scenario& scenario)
     settings.seed = scenario.seed;
     settings.profile = scenario.profile;
     settings.sharesLinks = scenario.sharesLinks;
+    settings.issuesAsMeasured = false; // a job has a process a GPU
     settings.collective = scenario.collective;
     settings.network = scenario.network;
     settings.failures = scenario.failures;
