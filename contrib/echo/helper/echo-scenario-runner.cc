@@ -8,6 +8,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/echo-analytical-backend.h"
+#include "ns3/echo-attribute-reader.h"
 #include "ns3/echo-error.h"
 #include "ns3/echo-job-merger.h"
 #include "ns3/echo-progress.h"
@@ -100,6 +101,7 @@ void AddWarnings(const TotalsSink& totals, std::vector<std::string>& warnings)
 
 ScenarioRunner::ScenarioRunner(Scenario scenario) : m_scenario(std::move(scenario))
 {
+    RefuseDefaultsThatKeysSet(m_scenario.file);
     ApplySeed(m_scenario);
     m_placement = MakeScenarioPlacement(m_scenario);
     const WorkloadHealth health(*m_scenario.workload);
