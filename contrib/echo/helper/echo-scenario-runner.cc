@@ -59,7 +59,7 @@ bool IsFoldedAndContended(Ptr<CollectiveBackend> backend)
     return analytical && analytical->IsFoldedAndContended();
 }
 
-/** Ends the simulation with the job: other traffic would go on. */
+/** Ends the simulation with the job: other traffic or the repair of lost packets would go on. */
 void StopWithJob(TrainingJob* job)
 {
     if (job->IsFinished())
@@ -147,6 +147,9 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
     if (!m_scenario.background.empty())
     {
         helper.StartBackground([&job] { return !job->IsFinished(); });
+    }
+    if (!m_scenario.background.empty() || !m_scenario.failures.empty())
+    {
         job->TraceConnectWithoutContext("OperatorDone",
                                         MakeBoundCallback(&CheckEnd, PeekPointer(job)));
     }
