@@ -85,6 +85,22 @@ TEST(Attributes, LastAsLongAsTheirScenario)
     Config::Reset();
 }
 
+// A scenario sets these by keys in any case: a program's default would go unheard.
+TEST(Attributes, DefaultsOfWhatKeysSetAreRefused)
+{
+    const std::string text = CaseCluster(2) + "echo: 1\nname: a\nfidelity: packet\nworkload: "
+                                              "{collectives: [{op: all-reduce, bytes: 1MiB}]}\n";
+    Config::SetDefault("ns3::echo::PacketNetwork::Mtu", UintegerValue(9000));
+    const CapturedRun run = RunText(text);
+    Config::Reset();
+    EXPECT_EQ(run.exitCode, 2);
+    EXPECT_THAT(run.error,
+                testing::EndsWith("text.yaml: found a default of attribute "
+                                  "ns3::echo::PacketNetwork::Mtu that the program set, expected "
+                                  "the key network.mtu for it"));
+    EXPECT_EQ(RunText(text).error, "");
+}
+
 // Each rank sends and receives 2 x 7/8 x 16 MiB; payload delivered does not count what is sent
 // again.
 TEST(Case20, LossIsFinite)

@@ -3,6 +3,8 @@
 
 #include "case-harness.h"
 
+#include "ns3/echo-report-tables.h"
+
 using namespace ns3;
 using namespace ns3::echo;
 using testing::AllOf;
@@ -145,6 +147,35 @@ TEST(Failures, BackgroundTrafficToADeadNicEndsNoJob)
                                             HasSubstr("to host3/nic0"))))
             << fidelity;
         EXPECT_GT(Milliseconds(run.run.stepTime), 16 * 1048576 / 12.5e6) << fidelity;
+    }
+}
+
+// The link of the sender is cut for 10 us when all has arrived but the last acknowledgement, which
+// then is lost: what the timer has sent again is none of the step's.
+TEST(Failures, RepairAfterTheStepIsLeftOut)
+{
+    const std::string text =
+        "echo: 1\nfidelity: packet\n" + CaseCluster(2) +
+        "workload: {collectives: [{op: send-recv, bytes: 1MiB, pairs: [[0, 1]]}]}\n";
+    const CapturedRun whole = RunText(text);
+    ASSERT_EQ(whole.error, "");
+    const Time step = whole.run.stepTime;
+    const auto at = [&](Time late) {
+        return std::to_string((step + late).GetNanoSeconds()) + "ns";
+    };
+    // The acknowledgement is on the way for two links of 1 us.
+    const CapturedRun cut =
+        RunText(text + "failures:\n  - {time: " + at(NanoSeconds(1500)) +
+                ", switch: host0/nic0, state: down}\n  - {time: " + at(NanoSeconds(11500)) +
+                ", switch: host0/nic0, state: up}\n");
+    ASSERT_EQ(cut.error, "");
+    EXPECT_EQ(cut.run.stepTime, step);
+    EXPECT_GT(cut.links.size(), 0u);
+    for (const LinkRecord& link : cut.links)
+    {
+        const LinkRecord& clean = FindLink(whole, link.from, link.to);
+        EXPECT_LE(link.lastBusy, step + MicroSeconds(1)) << link.from;
+        EXPECT_NEAR(MeanUtilization(link, step), MeanUtilization(clean, step), 0.01) << link.from;
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "case-harness.h"
 
+#include "ns3/echo-report-tables.h"
 #include "ns3/echo-run-summary.h"
 
 #include <sstream>
@@ -187,6 +188,21 @@ TEST(Jobs, StartWhenTheyAreTold)
         EXPECT_EQ(r.compute + r.exposedCommunication + r.waiting + r.idle, run.run.stepTime);
     }
     EXPECT_EQ(run.ranks[2].idle, MilliSeconds(2));
+}
+
+// Links count over the step, wherever on the clock it lies: each NIC sends all of it.
+TEST(Jobs, LinksAreFullOfAStepThatStartsLate)
+{
+    const CapturedRun run =
+        RunJobs("flow",
+                CaseCluster(4) + "jobs:\n" + Job("a", "0-1", MESSAGE, "start: 20ms, ") +
+                    Job("b", "2-3", MESSAGE, "start: 20ms, "));
+    ASSERT_EQ(run.error, "");
+    ASSERT_EQ(run.links.size(), 4u);
+    for (const LinkRecord& link : run.links)
+    {
+        EXPECT_NEAR(MeanUtilization(link, run.run.stepTime), 1, 0.001) << link.from;
+    }
 }
 
 TEST(Jobs, OrderAndNamesChangeNothing)

@@ -94,6 +94,7 @@ TEST_F(ImportCommand, ReadsTextWorkloads)
     EXPECT_EQ(RunImport("--from=astra-sim --ranks=4 --passes=0 --in=" + path).code, 2);
 }
 
+// Case 25: a profile without a GPU, a folder that cannot be; and other wrong input.
 TEST_F(ImportCommand, RefusesInOneSentence)
 {
     const std::string cpu = Write("cpu.json",

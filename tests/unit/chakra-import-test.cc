@@ -217,15 +217,14 @@ TEST(Chakra, BadGraphsAreRefusedByFileAndNode)
 {
     TemporaryFolder folder;
     ChakraText cycle; // case 13
-    cycle.Node(1, "A", ChakraText::COMPUTE, {3}, 1);
-    cycle.Node(2, "B", ChakraText::COMPUTE, {1}, 1);
-    cycle.Node(3, "C", ChakraText::COMPUTE, {2}, 1);
+    cycle.Node(10, "A", ChakraText::COMPUTE, {6000000000}, 1);
+    cycle.Node(20, "B", ChakraText::COMPUTE, {10}, 1);
+    cycle.Node(6000000000, "C", ChakraText::COMPUTE, {20}, 1);
     const std::string message = Refusal(folder.Write("cycle.0.et", cycle.Text()));
-    EXPECT_THAT(message, HasSubstr("cycle.0.et"));
-    for (const char* name : {"'A' (line 1)", "'B' (line 2)", "'C' (line 3)"})
-    {
-        EXPECT_THAT(message, HasSubstr(name));
-    }
+    EXPECT_THAT(message,
+                HasSubstr("cycle.0.et: found a cycle of 3 nodes: node 10 'A' waits for "
+                          "node 6000000000 'C', which waits for node 20 'B', which waits for "
+                          "node 10 'A', expected nodes that can run in some order"));
     ChakraText dangling;
     dangling.Node(5, "A", ChakraText::COMPUTE, {999}, 1);
     EXPECT_THAT(Refusal(folder.Write("dangling.0.et", dangling.Text())),

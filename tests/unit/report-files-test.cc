@@ -169,6 +169,11 @@ TEST_F(ReportFilesTest, SayWhichJob)
     EXPECT_NEAR(jobs[0]["slowdown"].get<double>(), 2, 1e-6);
     EXPECT_EQ(jobs[1]["first_rank"], 8);
     EXPECT_FALSE(jobs[1].contains("slowdown"));
+    for (const char* job : {"job0", "job1"})
+    {
+        EXPECT_THAT(TextOf(folder / "report.html"),
+                    HasSubstr("{\"job\":\"" + std::string(job) + "\",\"operation\":"));
+    }
     for (const auto& row : RowsOf(folder / "ranks.csv"))
     {
         const int rank = std::stoi(row.at("rank"));

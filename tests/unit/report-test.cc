@@ -261,6 +261,32 @@ TEST(SummarySinkTest, AddsCollectivesByKindGroupAndFidelity)
     EXPECT_EQ(s.uncoupled, 1u);
 }
 
+// Each job has its own world, data-parallel and other groups.
+TEST(SummarySinkTest, AddsCollectivesOfEachJobApart)
+{
+    SummarySink sink({{"dense", RankId(0), 8}, {"sparse", RankId(8), 8}});
+    CollectiveRecord c = AllReduce(0, 0, 100, Fidelity::FLOW);
+    c.firstMember = RankId(0);
+    sink.OnCollective(c);
+    c.firstMember = RankId(9);
+    sink.OnCollective(c);
+    c.firstMember = RankId(8);
+    sink.OnCollective(c);
+    RunRecord run;
+    run.jobs.resize(2);
+    sink.OnRun(run);
+    const RunSummary& s = sink.GetSummary();
+    ASSERT_EQ(s.totals.size(), 2u);
+    EXPECT_EQ(s.totals[0].job, "sparse"); // 200 us against 100
+    EXPECT_EQ(s.totals[0].count, 2u);
+    EXPECT_EQ(s.totals[1].job, "dense");
+    EXPECT_EQ(s.totals[1].count, 1u);
+    EXPECT_THAT(FormatSummary(s),
+                testing::AllOf(testing::ContainsRegex("job +communication +group"),
+                               testing::ContainsRegex("\n *sparse +all-reduce"),
+                               testing::ContainsRegex("\n *dense +all-reduce")));
+}
+
 TEST(SummarySinkTest, ARecordCountsForAllThatItStandsFor)
 {
     OperatorRecord op;

@@ -109,7 +109,7 @@ int RunCommand::Run()
             writer = std::make_unique<ReportWriter>(folder, options);
             return *writer;
         }
-        summary = std::make_unique<SummarySink>();
+        summary = std::make_unique<SummarySink>(options.jobs);
         return *summary;
     };
     RunRecord run = runner.Run(makeSink);

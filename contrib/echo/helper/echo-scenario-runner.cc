@@ -8,6 +8,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/echo-analytical-backend.h"
+#include "ns3/echo-attribute-reader.h"
 #include "ns3/echo-error.h"
 #include "ns3/echo-job-merger.h"
 #include "ns3/echo-progress.h"
@@ -58,7 +59,7 @@ bool IsFoldedAndContended(Ptr<CollectiveBackend> backend)
     return analytical && analytical->IsFoldedAndContended();
 }
 
-/** Ends the simulation with the job: other traffic would go on. */
+/** Ends the simulation with the job: other traffic or the repair of lost packets would go on. */
 void StopWithJob(TrainingJob* job)
 {
     if (job->IsFinished())
@@ -100,6 +101,7 @@ void AddWarnings(const TotalsSink& totals, std::vector<std::string>& warnings)
 
 ScenarioRunner::ScenarioRunner(Scenario scenario) : m_scenario(std::move(scenario))
 {
+    RefuseDefaultsThatKeysSet(m_scenario.file);
     ApplySeed(m_scenario);
     m_placement = MakeScenarioPlacement(m_scenario);
     const WorkloadHealth health(*m_scenario.workload);
@@ -145,6 +147,9 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
     if (!m_scenario.background.empty())
     {
         helper.StartBackground([&job] { return !job->IsFinished(); });
+    }
+    if (!m_scenario.background.empty() || !m_scenario.failures.empty())
+    {
         job->TraceConnectWithoutContext("OperatorDone",
                                         MakeBoundCallback(&CheckEnd, PeekPointer(job)));
     }

@@ -112,8 +112,8 @@ std::map<std::string, Ptr<const AttributeValue>>& GetReplacedDefaults()
     return replaced;
 }
 
-/** @return the key of a scenario that sets an attribute, given or not; null: none does */
-const char* FindKeyFor(const std::string& attribute)
+/** @return the key of a scenario that sets an attribute, given or not, by the attribute's name */
+const std::map<std::string, const char*>& GetKeysOfAttributes()
 {
     static const std::map<std::string, const char*> KEYS{
         {"ns3::echo::PacketNetwork::Mtu", "network.mtu"},
@@ -129,8 +129,19 @@ const char* FindKeyFor(const std::string& attribute)
         {"ns3::echo::Router::Seed", "seed"},
         {"ns3::echo::ShortestPathRouter::Seed", "seed"},
     };
-    const auto found = KEYS.find(attribute);
-    return found == KEYS.end() ? nullptr : found->second;
+    return KEYS;
+}
+
+/** @return whether an attribute has another default than its type gave it */
+bool HasChangedDefault(const std::string& name)
+{
+    const size_t colons = name.rfind("::");
+    TypeId type;
+    TypeId::AttributeInformation attribute;
+    return TypeId::LookupByNameFailSafe(name.substr(0, colons), &type) &&
+           type.LookupAttributeByName(name.substr(colons + 2), &attribute) &&
+           attribute.initialValue->SerializeToString(attribute.checker) !=
+               attribute.originalInitialValue->SerializeToString(attribute.checker);
 }
 
 } // namespace
@@ -176,9 +187,9 @@ void SetAttributeDefault(const std::string& name, const YamlNode& node, bool ofS
         node.Fail("'" + name + "'",
                   "an attribute of an ns-3 type (--PrintAttributes=TYPE lists them)");
     }
-    if (const char* key = FindKeyFor(name))
+    if (const auto key = GetKeysOfAttributes().find(name); key != GetKeysOfAttributes().end())
     {
-        node.Fail("attribute " + name, std::string("the key ") + key + " for it");
+        node.Fail("attribute " + name, std::string("the key ") + key->second + " for it");
     }
     // ns-3 ends the program at a text that is no number, so those are read here.
     const std::string kind = attribute.checker->GetValueTypeName();
@@ -205,6 +216,19 @@ void RestoreAttributeDefaults()
         Config::SetDefault(name, *value);
     }
     GetReplacedDefaults().clear();
+}
+
+void RefuseDefaultsThatKeysSet(const std::string& file)
+{
+    for (const auto& [name, key] : GetKeysOfAttributes())
+    {
+        if (HasChangedDefault(name))
+        {
+            throw InputError({file, 0, ""},
+                             "a default of attribute " + name + " that the program set",
+                             std::string("the key ") + key + " for it");
+        }
+    }
 }
 
 TypeId FindPolicy(const YamlNode& name, TypeId parent, const std::string& suffix)

@@ -47,6 +47,13 @@ AttributePlaces SetAttributesFrom(ObjectBase& object,
  */
 void SetAttributeDefault(const std::string& name, const YamlNode& node, bool ofScenario);
 
+/**
+ * A scenario's key sets such an attribute in any case, so the default would go unheard.
+ * @param file the scenario's
+ * @throws InputError if the program set a default (Config::SetDefault) of what a key sets
+ */
+void RefuseDefaultsThatKeysSet(const std::string& file);
+
 /** Undoes what SetAttributeDefault did for a scenario; what others set as defaults stays. */
 void RestoreAttributeDefaults();
 

@@ -1,12 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-chakra-order.h"
 
-#include "ns3/echo-workload-builder.h"
+#include "ns3/echo-error.h"
+#include "ns3/echo-short-cycle.h"
+
+#include <algorithm>
+#include <utility>
 
 namespace ns3
 {
 namespace echo
 {
+
+namespace
+{
+
+constexpr size_t MAX_STEPS = 24; //!< of a cycle, in its message
+
+/** @return "node 17 'name'" */
+std::string DescribeNode(const ChakraTrace& trace, const ChakraNode& node)
+{
+    return "node " + std::to_string(node.id) + " '" + trace.names[node.name] + "'";
+}
+
+} // namespace
 
 std::vector<uint32_t> ResolveChakraDependencies(ChakraTrace& trace, uint64_t& placeholders)
 {
@@ -38,12 +55,10 @@ std::vector<uint32_t> ResolveChakraDependencies(ChakraTrace& trace, uint64_t& pl
             }
             if (id != 0)
             {
-                throw InputError(
-                    {trace.file,
-                     0,
-                     "node " + std::to_string(node.id) + " '" + trace.names[node.name] + "'"},
-                    "a dependency on node " + std::to_string(id) + ", which is not there",
-                    "a node of the file");
+                throw InputError({trace.file, 0, DescribeNode(trace, node)},
+                                 "a dependency on node " + std::to_string(id) +
+                                     ", which is not there",
+                                 "a node of the file");
             }
             ++placeholders;
         }
@@ -56,24 +71,35 @@ std::vector<uint32_t> ResolveChakraDependencies(ChakraTrace& trace, uint64_t& pl
 
 void RefuseChakraCycle(const ChakraTrace& trace, const std::vector<uint32_t>& dependencies)
 {
-    // The builder finds the cycle and prints it.
-    ExecutionGraphBuilder builder(trace.file);
-    std::vector<OperatorId> ids;
-    for (const ChakraNode& node : trace.nodes)
-    {
-        const StreamId stream = builder.GetStream(std::to_string(ids.size()));
-        ids.push_back(builder.AddMarker(stream, trace.names[node.name]));
-        builder.SetLine(ids.back(), static_cast<uint32_t>(node.id));
-    }
-    for (size_t i = 0; i < ids.size(); ++i)
+    std::vector<std::pair<uint32_t, uint32_t>> edges;
+    for (uint32_t i = 0; i < trace.nodes.size(); ++i)
     {
         const ChakraNode& node = trace.nodes[i];
         for (uint32_t k = 0; k < node.dependencyCount; ++k)
         {
-            builder.AddDependency(ids[i], ids[dependencies[node.firstDependency + k]]);
+            edges.emplace_back(i, dependencies[node.firstDependency + k]);
         }
     }
-    builder.Build();
+    const std::vector<uint32_t> cycle =
+        FindShortCycle(static_cast<uint32_t>(trace.nodes.size()), std::move(edges));
+    if (cycle.empty())
+    {
+        return;
+    }
+    std::string text = DescribeNode(trace, trace.nodes[cycle[0]]);
+    for (size_t i = 1; i <= std::min(cycle.size(), MAX_STEPS); ++i)
+    {
+        text += (i > 1 ? ", which waits for " : " waits for ") +
+                DescribeNode(trace, trace.nodes[cycle[i % cycle.size()]]);
+    }
+    if (cycle.size() > MAX_STEPS)
+    {
+        text +=
+            ", ... (" + std::to_string(cycle.size() - MAX_STEPS) + " more) ..., back at the first";
+    }
+    throw InputError({trace.file, 0, ""},
+                     "a cycle of " + std::to_string(cycle.size()) + " nodes: " + text,
+                     "nodes that can run in some order");
 }
 
 void RefuseUnknownPeers(const ChakraTrace& trace, uint32_t ranks)

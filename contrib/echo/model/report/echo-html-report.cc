@@ -132,6 +132,10 @@ void HtmlReport::WriteTotals(JsonWriter& json, const RunSummary& summary) const
     {
         const auto count = static_cast<int64_t>(t.count);
         json.BeginObject();
+        if (!t.job.empty())
+        {
+            json.Member("job", t.job);
+        }
         json.Member("operation", ToString(t.kind)).Member("group", ToString(t.group));
         json.Member("fidelity", ToString(t.fidelity)).Member("count", t.count);
         json.Member("bytes", t.bytes).Member("payload", t.payloadBytes);

@@ -111,9 +111,9 @@ const ReportColumns<LinkRow> LINK_COLUMNS{
      [](const LinkRow& r) { return std::to_string(r.link.packets); }},
     {"utilisation",
      "0..1",
-     "wire bytes over what the rate could carry in the step time, or by the end of its last "
-     "transmission if that is later (acknowledgements, background traffic); the rate is the "
-     "cluster's, also where a failure lowers it",
+     "wire bytes over what the rate could carry in the step time, at most 1: bytes before and "
+     "after count too (background traffic, a packet under way, last acknowledgements); the rate "
+     "is the cluster's, also where a failure lowers it",
      [](const LinkRow& r) { return FormatShare(MeanUtilization(r.link, r.stepTime)); }},
     {"peak_utilisation",
      "0..1",
@@ -154,8 +154,8 @@ const ReportColumns<LinkRow> LINK_COLUMNS{
 double MeanUtilization(const LinkRecord& link, Time stepTime)
 {
     const double capacity = GigabytesPerSecond(link.rate);
-    const Time window = std::max(stepTime, link.lastBusy);
-    return capacity > 0 ? RateGBps(static_cast<double>(link.wireBytes), window) / capacity : 0;
+    const double rate = RateGBps(static_cast<double>(link.wireBytes), stepTime);
+    return capacity > 0 ? std::min(rate / capacity, 1.0) : 0;
 }
 
 bool IsFabricLink(const LinkRecord& link)

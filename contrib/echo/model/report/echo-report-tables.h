@@ -36,9 +36,9 @@ const ReportColumns<LinkRow>& GetLinkColumns();
 const ReportColumns<RankRecord>& GetRankColumns();
 
 /**
- * @return share of the link's capacity that its bytes take over the step, 0 if that has no length.
- * What the link transmits after the step (acknowledgements, other traffic) is among its bytes, so
- * then the time to its last transmission counts: never above 1.
+ * @return share of the link's capacity over the step that its bytes take, 0 if that has no length.
+ * What the link transmits before and after the step (background traffic, a packet under way, last
+ * acknowledgements) is among its bytes: 1 at most.
  */
 double MeanUtilization(const LinkRecord& link, Time stepTime);
 /** @return true if both ends are NICs or fabric switches: a link between hosts */

@@ -58,6 +58,7 @@ struct ReportWriter::Impl
         : options(std::move(given)),
           folder(directory),
           selection(options.ranks, options.timelineRanks, options.wantedRanks),
+          summary(options.jobs),
           csv(folder, NamesOf(options.network), LimitOf(options.rows), options.jobs),
           trace(folder.Create("timeline.json"), selection, LimitOf(options.timelineEvents)),
           pageSelection(selection),

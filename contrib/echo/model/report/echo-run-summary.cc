@@ -7,6 +7,7 @@
 #include "ns3/echo-units.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ns3
 {
@@ -51,7 +52,7 @@ RankStatistic SummarySink::Accumulator::Get(uint64_t count) const
     return {PicoSeconds(microseconds / n * 1000000 + rest / n), PicoSeconds(largest)};
 }
 
-SummarySink::SummarySink()
+SummarySink::SummarySink(std::vector<JobSpan> jobs) : m_jobs(std::move(jobs))
 {
     m_summary.byFidelity = {{Fidelity::ANALYTICAL, 0}, {Fidelity::FLOW, 0}, {Fidelity::PACKET, 0}};
 }
@@ -100,7 +101,10 @@ void SummarySink::OnCollective(const CollectiveRecord& record)
     const auto times = [count](Time time) {
         return TimeStep(static_cast<uint64_t>(time.GetTimeStep()) * count);
     };
-    CollectiveTotals& totals = m_totals[{record.kind, record.group, record.fidelity}];
+    const JobSpan* job = FindJob(m_jobs, record.firstMember);
+    const RankId firstRank = job ? job->firstRank : RankId(0);
+    CollectiveTotals& totals = m_totals[{firstRank, record.kind, record.group, record.fidelity}];
+    totals.job = job ? job->name : "";
     totals.kind = record.kind;
     totals.group = record.group;
     totals.fidelity = record.fidelity;

@@ -3,6 +3,7 @@
 #define ECHO_RUN_SUMMARY_H
 
 #include "ns3/echo-fingerprint.h"
+#include "ns3/echo-job-span.h"
 #include "ns3/echo-records.h"
 
 #include <cstdint>
@@ -23,9 +24,10 @@ struct RankStatistic
     Time largest; //!< of all ranks
 };
 
-/** Sums over the collectives of one operation, group kind and fidelity. */
+/** Sums over the collectives of one job, operation, group kind and fidelity. */
 struct CollectiveTotals
 {
+    std::string job; //!< its name where several share the run; else empty
     CollectiveKind kind{CollectiveKind::ALL_REDUCE};
     GroupKind group{GroupKind::OTHER};
     Fidelity fidelity{Fidelity::ANALYTICAL};
@@ -89,7 +91,8 @@ struct RunSummary
 class SummarySink : public RecordSink
 {
   public:
-    SummarySink();
+    /** @param jobs several jobs, whose collectives are added up apart; empty: all ranks are one */
+    explicit SummarySink(std::vector<JobSpan> jobs = {});
     void OnOperator(const OperatorRecord& record) override;
     void OnCollective(const CollectiveRecord& record) override;
     void OnFlow(const FlowRecord& record) override;
@@ -128,7 +131,9 @@ class SummarySink : public RecordSink
     RunSummary m_summary;
     Fingerprint m_fingerprint;
     uint64_t m_hashes{0}; //!< sum over operators and collectives
-    std::map<std::tuple<CollectiveKind, GroupKind, Fidelity>, CollectiveTotals> m_totals;
+    std::vector<JobSpan> m_jobs;
+    /// By first rank of the job, kind, group and fidelity.
+    std::map<std::tuple<RankId, CollectiveKind, GroupKind, Fidelity>, CollectiveTotals> m_totals;
     Accumulator m_compute;
     Accumulator m_communication;
     Accumulator m_exposed;

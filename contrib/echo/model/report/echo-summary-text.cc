@@ -94,30 +94,41 @@ std::string FormatTotals(const RunSummary& s)
     {
         return "\nNo communication.\n";
     }
-    TextTable table({{"communication", TextTable::LEFT},
-                     {"group", TextTable::LEFT},
-                     {"fidelity", TextTable::LEFT},
-                     {"count", TextTable::RIGHT},
-                     {"mean size", TextTable::RIGHT},
-                     {"mean time", TextTable::RIGHT},
-                     {"longest", TextTable::RIGHT},
-                     {"mean wait", TextTable::RIGHT},
-                     {"busbw GB/s", TextTable::RIGHT},
-                     {"", TextTable::LEFT}});
+    std::vector<TextTable::Column> columns{{"communication", TextTable::LEFT},
+                                           {"group", TextTable::LEFT},
+                                           {"fidelity", TextTable::LEFT},
+                                           {"count", TextTable::RIGHT},
+                                           {"mean size", TextTable::RIGHT},
+                                           {"mean time", TextTable::RIGHT},
+                                           {"longest", TextTable::RIGHT},
+                                           {"mean wait", TextTable::RIGHT},
+                                           {"busbw GB/s", TextTable::RIGHT},
+                                           {"", TextTable::LEFT}};
+    const bool hasJobs = !s.run.jobs.empty();
+    if (hasJobs)
+    {
+        columns.insert(columns.begin(), {"job", TextTable::LEFT});
+    }
+    TextTable table(std::move(columns));
     for (size_t i = 0; i < std::min(SHOWN_TOTALS, s.totals.size()); ++i)
     {
         const CollectiveTotals& t = s.totals[i];
         const auto count = static_cast<int64_t>(t.count);
-        table.Add({ToString(t.kind),
-                   ToString(t.group),
-                   ToString(t.fidelity),
-                   FormatCount(t.count),
-                   FormatBytes(t.bytes / t.count),
-                   ShownTime(PicoSeconds(t.duration.GetPicoSeconds() / count)),
-                   ShownTime(t.longest),
-                   ShownTime(PicoSeconds(t.waiting.GetPicoSeconds() / count)),
-                   FormatFixed(RateGBps(t.busBytes, t.duration), 2),
-                   FormatFlags(t)});
+        std::vector<std::string> cells{ToString(t.kind),
+                                       ToString(t.group),
+                                       ToString(t.fidelity),
+                                       FormatCount(t.count),
+                                       FormatBytes(t.bytes / t.count),
+                                       ShownTime(PicoSeconds(t.duration.GetPicoSeconds() / count)),
+                                       ShownTime(t.longest),
+                                       ShownTime(PicoSeconds(t.waiting.GetPicoSeconds() / count)),
+                                       FormatFixed(RateGBps(t.busBytes, t.duration), 2),
+                                       FormatFlags(t)};
+        if (hasJobs)
+        {
+            cells.insert(cells.begin(), FormatLabel(t.job, 24));
+        }
+        table.Add(std::move(cells));
     }
     std::string text = "\n" + table.ToString();
     if (s.totals.size() > SHOWN_TOTALS)

@@ -129,7 +129,7 @@
     return new Chart(canvas, {
       type: 'bar',
       data: {
-        labels: rows.map((t) => `${t.group} ${t.operation} (${t.fidelity})`),
+        labels: rows.map((t) => `${t.job ? t.job + ': ' : ''}${t.group} ${t.operation} (${t.fidelity})`),
         datasets: [{ data: rows.map(value), backgroundColor: rows.map((t) => kindColour(t.group)), maxBarThickness: 22 }],
       },
       options: {
@@ -155,6 +155,7 @@
     const some = (key) => data.totals.some((t) => t[key] > 0);
     const optional = (key, title) => (some(key) ? [{ title, value: (t) => t[key], text: (t) => formatCount(t[key]) }] : []);
     Echo.fillTable(byId('totals-table'), [
+      ...(data.summary.jobs ? [{ title: 'Job', left: true, value: (t) => t.job }] : []),
       { title: 'Group', left: true, value: (t) => t.group, text: (t) => swatch(t.group, t.group) },
       { title: 'Operation', left: true, value: (t) => t.operation },
       { title: 'Fidelity', left: true, value: (t) => t.fidelity },
