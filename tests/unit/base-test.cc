@@ -5,6 +5,7 @@
 #include "ns3/echo-comm-group.h"
 #include "ns3/echo-error.h"
 #include "ns3/echo-event-batcher.h"
+#include "ns3/echo-pool.h"
 #include "ns3/echo-units.h"
 #include "ns3/echo-yaml.h"
 
@@ -147,6 +148,52 @@ TEST(Yaml, SetOfWhatAnAliasNamesIsRefused)
     root.Set("e.f", "3");
     root.Set("g", "4");
     EXPECT_EQ(root.Get("e").Get("f").AsInteger(0, 9), 3);
+}
+
+TEST(Pool, ItemsKeepTheirNumbersWhilePlacesAreUsedAgain)
+{
+    Pool<std::string> pool;
+    EXPECT_EQ(pool.Add("a"), 0u);
+    EXPECT_EQ(pool.Add("b"), 1u);
+    EXPECT_EQ(pool.Add("c"), 2u);
+    EXPECT_EQ(pool.Take(0), "a");
+    EXPECT_EQ(pool.Take(1), "b");
+    EXPECT_EQ(pool.GetCount(), 1u);
+    EXPECT_EQ(pool.Add("d"), 1u); // given up last
+    EXPECT_EQ(pool.Add("e"), 0u);
+    EXPECT_EQ(pool.Add("f"), 3u);
+    EXPECT_EQ(pool[0] + pool[1] + pool[2] + pool[3], "edcf");
+    EXPECT_EQ(pool.GetCount(), 4u);
+    pool.Clear();
+    EXPECT_EQ(pool.GetCount(), 0u);
+    EXPECT_EQ(pool.Add("g"), 0u);
+}
+
+TEST(Pool, QueuesAreFirstInFirstOut)
+{
+    Pool<int> pool;
+    PoolQueue even;
+    PoolQueue odd;
+    for (int i = 0; i < 6; ++i)
+    {
+        pool.Append(i % 2 == 0 ? even : odd, pool.Add(i));
+    }
+    EXPECT_EQ(pool[pool.PopFirst(even)], 0); // left the queue, not the pool
+    EXPECT_EQ(pool.GetCount(), 6u);
+    EXPECT_EQ(pool.Take(pool.PopFirst(even)), 2);
+    EXPECT_EQ(pool.Take(pool.PopFirst(even)), 4);
+    EXPECT_TRUE(even.IsEmpty());
+    pool.Append(even, pool.Add(8)); // one that was emptied
+    pool.Append(even, pool.Add(10));
+    std::vector<int> left;
+    for (const PoolQueue& queue : {even, odd})
+    {
+        for (uint32_t i = queue.first; i != PoolQueue::NONE; i = pool.GetNext(i))
+        {
+            left.push_back(pool[i]);
+        }
+    }
+    EXPECT_THAT(left, testing::ElementsAre(8, 10, 1, 3, 5));
 }
 
 } // namespace

@@ -117,8 +117,8 @@ void FlowNetwork::CheckReachability()
     {
         if (m_streams.CountHops(stream) == 0)
         {
-            const Transfer& head = m_transfers[m_streams.Get(stream).head];
-            auto& all = head.message.isBackground ? background : flows;
+            const Message& head = m_transfers.Get(m_streams.Get(stream).queue.first);
+            auto& all = head.isBackground ? background : flows;
             all.push_back(m_streams.GetEnds(stream));
         }
     }

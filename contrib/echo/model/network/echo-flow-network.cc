@@ -81,7 +81,7 @@ void FlowNetwork::DoDispose()
     m_wake.Cancel();
     m_update.Cancel();
     m_failures.reset();
-    m_transfers.clear();
+    m_transfers.Clear();
     m_router = nullptr;
     NetworkModel::DoDispose();
 }
@@ -90,7 +90,7 @@ void FlowNetwork::Prepare(Ptr<Router> router, RecordSink* sink)
 {
     NS_LOG_FUNCTION(this);
     m_router = router;
-    m_sink = sink;
+    m_transfers.SetSink(sink);
     m_streams.Prepare(router);
     m_rates.SetTolerance(m_tolerance);
     m_rates.SetLargeSet(LARGE_SET);
@@ -102,53 +102,29 @@ Fidelity FlowNetwork::GetFidelity() const
     return Fidelity::FLOW;
 }
 
-uint32_t FlowNetwork::NewTransfer(const Message& message, DeliveredCallback delivered)
-{
-    uint32_t number = m_free;
-    if (number == NONE)
-    {
-        number = static_cast<uint32_t>(m_transfers.size());
-        m_transfers.emplace_back();
-    }
-    else
-    {
-        m_free = m_transfers[number].next;
-    }
-    Transfer& transfer = m_transfers[number];
-    transfer.message = message;
-    transfer.delivered = std::move(delivered);
-    transfer.id = m_nextId++;
-    transfer.start = NowPs();
-    transfer.next = NONE;
-    return number;
-}
-
 void FlowNetwork::Send(const Message& message, DeliveredCallback delivered)
 {
     NS_ASSERT_MSG(message.bytes > 0, "a message needs bytes");
     const uint32_t number = m_streams.FindOrAdd(message.source, message.destination, message.label);
-    const uint32_t transfer = NewTransfer(message, std::move(delivered));
-    ++m_live;
+    const uint32_t transfer =
+        m_transfers.Add(message, m_streams.CountHops(number), std::move(delivered));
     FlowStream& stream = m_streams.Get(number);
-    m_transfers[transfer].hops = m_streams.CountHops(number);
+    m_transfers.Append(stream.queue, transfer);
     if (stream.active)
     {
-        m_transfers[stream.tail].next = transfer;
-        stream.tail = transfer;
         return;
     }
-    Activate(number, transfer);
+    Activate(number);
     if (m_streams.CountHops(number) == 0)
     {
         CheckReachability();
     }
 }
 
-void FlowNetwork::Activate(uint32_t number, uint32_t transfer)
+void FlowNetwork::Activate(uint32_t number)
 {
-    const uint64_t bytes = m_transfers[transfer].message.bytes;
     FlowStream& stream = m_streams.Get(number);
-    stream.head = stream.tail = transfer;
+    const uint64_t bytes = m_transfers.Get(stream.queue.first).bytes;
     stream.unbooked = bytes;
     stream.progress.Start(bytes, NowPs());
     m_streams.Enter(number, NowPs());
@@ -337,8 +313,8 @@ void FlowNetwork::CompleteHead(uint32_t number)
 {
     const int64_t now = NowPs();
     FlowStream& stream = m_streams.Get(number);
-    const uint32_t done = stream.head;
-    const Transfer& transfer = m_transfers[done];
+    const uint32_t done = m_transfers.PopFirst(stream.queue);
+    const uint64_t bytes = m_transfers.Get(done).bytes;
     m_streams.Book(number, stream.unbooked);
     const auto [arrivals, isNew] = m_arrivals.try_emplace(now + stream.delay);
     arrivals->second.push_back(done);
@@ -347,21 +323,19 @@ void FlowNetwork::CompleteHead(uint32_t number)
         Simulator::Schedule(
             PicoSeconds(stream.delay), &FlowNetwork::DeliverAll, this, arrivals->first);
     }
-    m_activeBytes -= transfer.message.bytes;
-    stream.head = transfer.next;
+    m_activeBytes -= bytes;
     stream.expected = false;
     ++stream.version;
-    if (stream.head != NONE)
+    if (!stream.queue.IsEmpty())
     {
-        stream.unbooked = m_transfers[stream.head].message.bytes;
+        stream.unbooked = m_transfers.Get(stream.queue.first).bytes;
         m_activeBytes += stream.unbooked;
         stream.progress.Continue(stream.unbooked, now);
         Expect(number);
         return;
     }
     m_streams.Leave(number, now);
-    TouchPath(number,
-              IsGathering() ? DueAfter(transfer.message.bytes, stream.progress.GetRate()) : now);
+    TouchPath(number, IsGathering() ? DueAfter(bytes, stream.progress.GetRate()) : now);
 }
 
 void FlowNetwork::DeliverAll(int64_t time)
@@ -369,37 +343,8 @@ void FlowNetwork::DeliverAll(int64_t time)
     const auto node = m_arrivals.extract(time);
     for (const uint32_t transfer : node.mapped())
     {
-        Deliver(transfer);
+        m_transfers.Deliver(transfer);
     }
-}
-
-void FlowNetwork::Deliver(uint32_t number)
-{
-    Transfer& transfer = m_transfers[number];
-    if (m_sink || !m_deliveredTrace.IsEmpty())
-    {
-        FlowRecord record;
-        record.id = transfer.id;
-        record.collective = transfer.message.collective;
-        record.source = transfer.message.source;
-        record.destination = transfer.message.destination;
-        record.label = transfer.message.label;
-        record.bytes = transfer.message.bytes;
-        record.start = PicoSeconds(transfer.start);
-        record.end = Simulator::Now();
-        record.hops = transfer.hops;
-        m_deliveredTrace(record);
-        if (m_sink)
-        {
-            m_sink->OnFlow(record);
-        }
-    }
-    const DeliveredCallback delivered = std::move(transfer.delivered);
-    transfer.delivered = nullptr;
-    transfer.next = m_free;
-    m_free = number;
-    --m_live;
-    delivered();
 }
 
 void FlowNetwork::ReportLinks(RecordSink& sink, Time) const
@@ -425,7 +370,7 @@ void FlowNetwork::ReportLinks(RecordSink& sink, Time) const
 NetworkTotals FlowNetwork::GetTotals() const
 {
     NetworkTotals totals;
-    totals.liveFlows = m_live;
+    totals.liveFlows = m_transfers.GetCount();
     totals.lostBackground = m_lostBackground;
     return totals;
 }

@@ -6,6 +6,7 @@
 #include "echo-flow-streams.h"
 #include "echo-link-failures.h"
 #include "echo-network-model.h"
+#include "echo-transfers.h"
 
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
@@ -61,17 +62,6 @@ class FlowNetwork : public NetworkModel
     void DoDispose() override;
 
   private:
-    /** A message on its way. */
-    struct Transfer
-    {
-        Message message;
-        DeliveredCallback delivered;
-        uint64_t id{0};
-        int64_t start{0}; //!< ps
-        uint32_t hops{0}; //!< links traversed
-        uint32_t next{0}; //!< in its stream, or free
-    };
-
     /** When the head of a stream is through, unless its rate changes before. */
     struct Completion
     {
@@ -85,8 +75,8 @@ class FlowNetwork : public NetworkModel
         }
     };
 
-    uint32_t NewTransfer(const Message& message, DeliveredCallback delivered);
-    void Activate(uint32_t stream, uint32_t transfer);
+    /** The stream has a head, its first one or the first after a while. */
+    void Activate(uint32_t stream);
     /** @return true while changes of rates are gathered */
     bool IsGathering() const;
     /**
@@ -115,7 +105,6 @@ class FlowNetwork : public NetworkModel
     void Wake();
     void CompleteHead(uint32_t stream);
     void DeliverAll(int64_t time);
-    void Deliver(uint32_t transfer);
     bool IsOutdated(const Completion& completion);
 
     class Failures;
@@ -127,11 +116,9 @@ class FlowNetwork : public NetworkModel
     /** Stops the simulation if messages can never arrive. */
     void CheckReachability();
 
-    static constexpr uint32_t NONE = 0xffffffff;
     static constexpr int64_t FOREVER = std::numeric_limits<int64_t>::max();
 
     Ptr<Router> m_router;
-    RecordSink* m_sink{nullptr};
     std::vector<LinkEvent> m_linkEvents;
     Time m_rerouteDelay;                      //!< attribute RerouteDelay
     std::unique_ptr<LinkFailures> m_failures; //!< null: none
@@ -139,14 +126,11 @@ class FlowNetwork : public NetworkModel
     std::string m_lostBackground;             //!< what of background traffic has no way
     FlowStreams m_streams;                    //!< paths and progress
     FlowRates m_rates{m_streams};
-    double m_tolerance{0};             //!< attribute RateTolerance
-    double m_updateShare{0};           //!< attribute UpdateShare
-    uint32_t m_batchStreams{0};        //!< attribute BatchStreams
-    int64_t m_nextUpdate{0};           //!< ps: rates are found no sooner
-    std::vector<Transfer> m_transfers; //!< live ones and free ones
-    uint32_t m_free{NONE};             //!< first free transfer
-    uint64_t m_nextId{0};
-    uint64_t m_live{0}; //!< messages not delivered
+    double m_tolerance{0};      //!< attribute RateTolerance
+    double m_updateShare{0};    //!< attribute UpdateShare
+    uint32_t m_batchStreams{0}; //!< attribute BatchStreams
+    int64_t m_nextUpdate{0};    //!< ps: rates are found no sooner
+    Transfers m_transfers{m_deliveredTrace};
 
     std::vector<Completion> m_completions; //!< heap, earliest on top; may hold outdated ones
     uint64_t m_activeBytes{0};             //!< of the heads of active streams

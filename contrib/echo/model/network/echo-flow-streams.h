@@ -4,6 +4,7 @@
 
 #include "echo-fluid-progress.h"
 
+#include "ns3/echo-pool.h"
 #include "ns3/echo-router.h"
 
 #include <algorithm>
@@ -27,8 +28,7 @@ struct FlowStream
     bool expected{false};   //!< when its head will be through is noted, at the present rate
     PortId bottleneck;      //!< full link on which nobody has more; invalid: rate not found yet
     uint32_t slot{0};       //!< its place among active streams
-    uint32_t head{0};       //!< message that is being sent, if active
-    uint32_t tail{0};       //!< last message that waits
+    PoolQueue queue;        //!< messages: the head, which is being sent, and those that wait
     uint64_t unbooked{0};   //!< bytes of the head that no link has counted yet
     int64_t delay{0};       //!< of the path, ps
     uint64_t visit{0};      //!< number of the last update of rates that met it

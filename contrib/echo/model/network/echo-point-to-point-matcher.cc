@@ -39,33 +39,6 @@ size_t PointToPointMatcher::KeyHash::operator()(const Key& key) const
     return static_cast<size_t>(hash ^ (hash >> 32));
 }
 
-void PointToPointMatcher::Push(Queue& queue, const CommGroup& group, PointToPointCall call)
-{
-    if (m_free == NONE)
-    {
-        m_free = static_cast<uint32_t>(m_calls.size());
-        m_calls.emplace_back();
-    }
-    const uint32_t index = m_free;
-    Waiting& waiting = m_calls[index];
-    m_free = waiting.next;
-    waiting.call = std::move(call);
-    waiting.group = group.GetName();
-    waiting.next = NONE;
-    (queue.first == NONE ? queue.first : m_calls[queue.last].next) = index;
-    queue.last = index;
-}
-
-PointToPointCall PointToPointMatcher::Pop(Queue& queue)
-{
-    const uint32_t index = queue.first;
-    Waiting& waiting = m_calls[index];
-    queue.first = waiting.next;
-    waiting.next = m_free;
-    m_free = index;
-    return std::move(waiting.call);
-}
-
 std::optional<MatchedPair> PointToPointMatcher::Add(const CommGroup& group,
                                                     RankId rank,
                                                     const PointToPointElement& element,
@@ -75,15 +48,15 @@ std::optional<MatchedPair> PointToPointMatcher::Add(const CommGroup& group,
     const RankId destination = element.isSend ? element.peer : rank;
     const Key key{group.GetId(), source, destination, element.tag};
     Queue& queue = m_queues[key];
-    if (queue.first == NONE || queue.areSends == element.isSend)
+    if (queue.calls.IsEmpty() || queue.areSends == element.isSend)
     {
         queue.areSends = element.isSend;
-        Push(queue, group, std::move(call));
+        m_calls.Append(queue.calls, m_calls.Add({std::move(call), group.GetName()}));
         return std::nullopt;
     }
     MatchedPair pair;
     (element.isSend ? pair.send : pair.receive) = std::move(call);
-    (element.isSend ? pair.receive : pair.send) = Pop(queue);
+    (element.isSend ? pair.receive : pair.send) = m_calls.Take(m_calls.PopFirst(queue.calls)).call;
     pair.sequence = queue.matched++;
     if (pair.send.bytes != pair.receive.bytes)
     {
@@ -127,7 +100,8 @@ std::vector<std::string> PointToPointMatcher::DescribeUnmatched() const
     std::vector<std::string> lines;
     for (const auto& [key, queue] : queues)
     {
-        for (uint32_t index = queue.first; index != NONE; index = m_calls[index].next)
+        for (uint32_t index = queue.calls.first; index != PoolQueue::NONE;
+             index = m_calls.GetNext(index))
         {
             const PointToPointCall& call = m_calls[index].call;
             const std::string where = ", tag " + std::to_string(key.tag) + ", group " +

@@ -4,6 +4,7 @@
 
 #include "echo-collective-backend.h"
 
+#include "ns3/echo-pool.h"
 #include "ns3/simulator.h"
 
 #include <cstdint>
@@ -87,8 +88,6 @@ class PointToPointMatcher
     std::vector<std::string> DescribeUnmatched() const;
 
   private:
-    static constexpr uint32_t NONE = 0xffffffff;
-
     struct Key
     {
         GroupId group;
@@ -106,8 +105,7 @@ class PointToPointMatcher
     /** The calls of a key without a partner, first in first out; all sends or all receives. */
     struct Queue
     {
-        uint32_t first{NONE}; //!< index of a call
-        uint32_t last{NONE};
+        PoolQueue calls;
         uint32_t matched{0};
         bool areSends{false};
     };
@@ -115,19 +113,15 @@ class PointToPointMatcher
     struct Waiting
     {
         PointToPointCall call;
-        std::string group;   //!< its name
-        uint32_t next{NONE}; //!< of its queue, or of the free ones
+        std::string group; //!< its name
     };
 
-    void Push(Queue& queue, const CommGroup& group, PointToPointCall call);
-    PointToPointCall Pop(Queue& queue);
     [[noreturn]] void RefuseSizes(const Key& key,
                                   const CommGroup& group,
                                   const MatchedPair& pair) const;
 
     std::unordered_map<Key, Queue, KeyHash> m_queues; //!< iterated only where it is sorted
-    std::vector<Waiting> m_calls;                     //!< of all queues, and free ones
-    uint32_t m_free{NONE};
+    Pool<Waiting> m_calls;                            //!< of all queues
 };
 
 } // namespace echo

@@ -51,14 +51,7 @@ void SpreadNetwork::Send(const Message& message, DeliveredCallback delivered)
         m_inner->Send(message, std::move(delivered));
         return;
     }
-    if (m_free.empty())
-    {
-        m_free.push_back(static_cast<uint32_t>(m_divided.size()));
-        m_divided.emplace_back();
-    }
-    const uint32_t number = m_free.back();
-    m_free.pop_back();
-    m_divided[number] = {std::move(delivered), parts};
+    const uint32_t number = m_divided.Add({std::move(delivered), parts});
     Message part = message;
     uint64_t left = message.bytes;
     for (uint32_t way = 0; way < parts; ++way)
@@ -72,14 +65,10 @@ void SpreadNetwork::Send(const Message& message, DeliveredCallback delivered)
 
 void SpreadNetwork::Arrive(uint32_t number)
 {
-    if (--m_divided[number].parts > 0)
+    if (--m_divided[number].parts == 0)
     {
-        return;
+        m_divided.Take(number).delivered();
     }
-    const DeliveredCallback delivered = std::move(m_divided[number].delivered);
-    m_divided[number].delivered = nullptr;
-    m_free.push_back(number);
-    delivered();
 }
 
 Fidelity SpreadNetwork::GetFidelity() const
@@ -106,7 +95,7 @@ void SpreadNetwork::DoDispose()
 {
     m_inner = nullptr;
     m_router = nullptr;
-    m_divided.clear();
+    m_divided.Clear();
     NetworkModel::DoDispose();
 }
 

@@ -4,11 +4,12 @@
 
 #include "echo-network-model.h"
 
+#include "ns3/echo-pool.h"
+
 #include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace ns3
 {
@@ -53,8 +54,7 @@ class SpreadNetwork : public NetworkModel
     Ptr<NetworkModel> m_inner;
     Ptr<Router> m_router;
     std::map<std::pair<DeviceId, DeviceId>, uint32_t> m_ways; //!< of pairs that sent
-    std::vector<Divided> m_divided;                           //!< live ones and free ones
-    std::vector<uint32_t> m_free;
+    Pool<Divided> m_divided;
 };
 
 } // namespace echo

@@ -78,7 +78,7 @@ TypeId TrainNetwork::GetTypeId()
 
 void TrainNetwork::Prepare(Ptr<Router> router, RecordSink* sink)
 {
-    m_sink = sink;
+    m_transfers.SetSink(sink);
     m_paths.Prepare(router);
     m_ports.resize(m_paths.GetLinks().size());
     m_sources.resize(m_ports.size());
@@ -87,7 +87,7 @@ void TrainNetwork::Prepare(Ptr<Router> router, RecordSink* sink)
 
 void TrainNetwork::DoDispose()
 {
-    m_transfers.clear();
+    m_transfers.Clear();
     NetworkModel::DoDispose();
 }
 
@@ -140,38 +140,14 @@ void TrainNetwork::Send(const Message& message, DeliveredCallback delivered)
         m_streams.resize(number + 1);
         m_left.resize(m_left.size() + m_paths.CountHops(number), -PAST);
     }
-    uint32_t added = m_freeTransfer;
-    if (added == NONE)
-    {
-        added = static_cast<uint32_t>(m_transfers.size());
-        m_transfers.emplace_back();
-    }
-    else
-    {
-        m_freeTransfer = m_transfers[added].next;
-    }
-    Transfer& transfer = m_transfers[added];
-    transfer.delivered = std::move(delivered);
-    transfer.next = NONE;
-    FlowRecord& record = transfer.record;
-    record.id = m_nextId++;
-    record.collective = message.collective;
-    record.source = message.source;
-    record.destination = message.destination;
-    record.label = message.label;
-    record.bytes = message.bytes;
-    record.packets = 0;
-    record.start = Simulator::Now();
-    record.hops = m_paths.CountHops(number);
-    ++m_live;
     Stream& stream = m_streams[number];
-    if (stream.head != NONE)
+    const bool isIdle = stream.queue.IsEmpty();
+    m_transfers.Append(stream.queue,
+                       m_transfers.Add(message, m_paths.CountHops(number), std::move(delivered)));
+    if (!isIdle)
     {
-        m_transfers[stream.tail].next = added;
-        stream.tail = added;
         return;
     }
-    stream.head = stream.tail = added;
     stream.sent = 0;
     const PortId port = m_paths.GetPath(number)[0];
     Source& source = m_sources[port.Get()];
@@ -183,18 +159,6 @@ void TrainNetwork::Send(const Message& message, DeliveredCallback delivered)
         source.device = m_paths.GetTopology().NeighborOf(port).Get();
         SendNext(port);
     }
-}
-
-uint32_t TrainNetwork::NewTrain()
-{
-    if (m_freeTrains.empty())
-    {
-        m_trains.emplace_back();
-        return static_cast<uint32_t>(m_trains.size() - 1);
-    }
-    const uint32_t number = m_freeTrains.back();
-    m_freeTrains.pop_back();
-    return number;
 }
 
 uint64_t TrainNetwork::GetWireBytes(const Train& train) const
@@ -266,13 +230,10 @@ void TrainNetwork::SendNext(PortId port)
     }
     const uint32_t number = TakeTurn(source);
     Stream& stream = m_streams[number];
-    const uint32_t transfer = stream.head;
-    const uint64_t left = m_transfers[transfer].record.bytes - stream.sent;
-    const uint32_t added = NewTrain();
-    Train& train = m_trains[added];
+    const uint64_t left = m_transfers.Get(stream.queue.first).bytes - stream.sent;
+    Train train;
     train.stream = number;
-    train.transfer = transfer;
-    train.hop = 0;
+    train.transfer = stream.queue.first;
     // Towards its end a message's trains are shorter: ends come in the order of packets.
     const uint64_t half = (GetPacketCount(left) + 1) / 2;
     const uint64_t packets =
@@ -286,10 +247,10 @@ void TrainNetwork::SendNext(PortId port)
     stream.turn += train.payload;
     if (train.isLast)
     {
-        stream.head = m_transfers[transfer].next;
+        m_transfers.PopFirst(stream.queue);
         stream.sent = 0;
     }
-    if (stream.head != NONE)
+    if (!stream.queue.IsEmpty())
     {
         source.streams.push_back(number);
     }
@@ -299,7 +260,7 @@ void TrainNetwork::SendNext(PortId port)
         source.held += bytes;
         m_buffers[source.device].held += bytes;
     }
-    Forward(added);
+    Forward(m_trains.Add(train));
     const int64_t free = GetPort(port).free;
     Simulator::Schedule(PicoSeconds(free - now), &TrainNetwork::SendNext, this, port);
 }
@@ -376,26 +337,9 @@ void TrainNetwork::Forward(uint32_t number)
     if (train.isLast)
     {
         Simulator::Schedule(
-            PicoSeconds(train.end - now), &TrainNetwork::Deliver, this, train.transfer);
+            PicoSeconds(train.end - now), &Transfers::Deliver, &m_transfers, train.transfer);
     }
-    m_freeTrains.push_back(number);
-}
-
-void TrainNetwork::Deliver(uint32_t number)
-{
-    Transfer& transfer = m_transfers[number];
-    transfer.record.end = Simulator::Now();
-    m_deliveredTrace(transfer.record);
-    if (m_sink)
-    {
-        m_sink->OnFlow(transfer.record);
-    }
-    const DeliveredCallback delivered = std::move(transfer.delivered);
-    transfer.delivered = nullptr;
-    transfer.next = m_freeTransfer;
-    m_freeTransfer = number;
-    --m_live;
-    delivered();
+    m_trains.Take(number);
 }
 
 void TrainNetwork::ReportLinks(RecordSink& sink, Time) const
@@ -422,7 +366,7 @@ void TrainNetwork::ReportLinks(RecordSink& sink, Time) const
 NetworkTotals TrainNetwork::GetTotals() const
 {
     NetworkTotals totals;
-    totals.liveFlows = m_live;
+    totals.liveFlows = m_transfers.GetCount();
     return totals;
 }
 

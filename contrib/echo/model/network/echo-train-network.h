@@ -4,6 +4,7 @@
 
 #include "echo-flow-streams.h"
 #include "echo-network-model.h"
+#include "echo-transfers.h"
 
 #include <cstdint>
 #include <deque>
@@ -49,19 +50,10 @@ class TrainNetwork : public NetworkModel
     void DoDispose() override;
 
   private:
-    /** A message until it is delivered. */
-    struct Transfer
-    {
-        FlowRecord record;
-        DeliveredCallback delivered;
-        uint32_t next{0}; //!< in its stream, or free
-    };
-
     /** Messages of one (source, destination, label) that have not left the source; a path. */
     struct Stream
     {
-        uint32_t head{NONE};
-        uint32_t tail{NONE};
+        PoolQueue queue;
         uint64_t sent{0}; //!< payload of the head that has left
         uint64_t turn{0}; //!< payload by which it is its turn, of what it sent and was owed
     };
@@ -143,8 +135,6 @@ class TrainNetwork : public NetworkModel
         std::priority_queue<Departure, std::vector<Departure>, std::greater<Departure>> departures;
     };
 
-    static constexpr uint32_t NONE = 0xffffffff;
-
     uint64_t GetPacketCount(uint64_t payload) const;
     Port& GetPort(PortId number);
     /** @return ps that a train takes on a port */
@@ -163,8 +153,6 @@ class TrainNetwork : public NetworkModel
     static Queue GetQueue(Port& port, int64_t now, int64_t end);
     /** The first packet of a train is at the next port of its path. */
     void Forward(uint32_t train);
-    void Deliver(uint32_t transfer);
-    uint32_t NewTrain();
 
     uint64_t m_mtu{4096};            //!< attribute Mtu
     uint64_t m_headerBytes{82};      //!< attribute HeaderBytes
@@ -172,19 +160,14 @@ class TrainNetwork : public NetworkModel
     uint32_t m_trainPackets{64};     //!< attribute TrainPackets
     uint64_t m_bufferBytes{0};       //!< attribute BufferBytes
     double m_alpha{0};               //!< attribute PfcAlpha
-    RecordSink* m_sink{nullptr};
-    FlowStreams m_paths; //!< of streams, by number; paths only
+    FlowStreams m_paths;             //!< of streams, by number; paths only
     std::vector<Stream> m_streams;
     std::vector<Port> m_ports;
     std::vector<int64_t> m_left; //!< by hop of all paths: when the stream's last train has left it
-    std::vector<Source> m_sources;     //!< by port
-    std::vector<Buffer> m_buffers;     //!< by device
-    std::vector<Transfer> m_transfers; //!< live ones and free ones
-    std::vector<Train> m_trains;       //!< live ones and free ones
-    std::vector<uint32_t> m_freeTrains;
-    uint32_t m_freeTransfer{NONE};
-    uint64_t m_nextId{0};
-    uint64_t m_live{0}; //!< messages not delivered
+    std::vector<Source> m_sources; //!< by port
+    std::vector<Buffer> m_buffers; //!< by device
+    Transfers m_transfers{m_deliveredTrace};
+    Pool<Train> m_trains; //!< on their way
 };
 
 } // namespace echo

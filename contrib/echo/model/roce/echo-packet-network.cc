@@ -8,6 +8,7 @@
 #include "ns3/double.h"
 #include "ns3/echo-error.h"
 #include "ns3/echo-policy.h"
+#include "ns3/echo-transfers.h"
 #include "ns3/echo-units.h"
 #include "ns3/integer.h"
 #include "ns3/log.h"
@@ -256,14 +257,8 @@ void PacketNetwork::OnDelivered(QueuePair& queuePair, int64_t now)
     delivery.queuePair = &queuePair;
     delivery.callback = std::move(message.delivered);
     FlowRecord& record = delivery.record;
-    record.id = message.id;
-    record.collective = message.message.collective;
-    record.source = message.message.source;
-    record.destination = message.message.destination;
-    record.label = message.message.label;
-    record.bytes = message.message.bytes;
-    record.start = message.start;
-    record.end = TimeStep(static_cast<uint64_t>(now));
+    record = DescribeFlow(
+        message.message, message.id, message.start, TimeStep(static_cast<uint64_t>(now)));
     record.packets = message.packets;
     record.retransmitted = message.retransmitted;
     record.hops = queuePair.GetHops();
