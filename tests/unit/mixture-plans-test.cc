@@ -121,6 +121,22 @@ TEST(Recomputation, OfModulesAddsTheirOperatorsAndOperations)
     }
 }
 
+TEST(Experts, KeepTheRowsOfTheFullestRank)
+{
+    TrainingPlan plan = LatentMixture();
+    const auto kept = [&plan](const std::vector<double>& load) {
+        plan.expertLoad = load;
+        return double(EstimateMemory(plan, 1).activationBytes);
+    };
+    EXPECT_EQ(kept({3, 3}), kept({}));
+    // All rows on one of two ranks: what is kept of them, twice.
+    const double more = kept({1, 0}) - kept({});
+    EXPECT_GT(more, 0);
+    EXPECT_EQ(kept({1, 3}) - kept({}), more / 2); // 3/4 of them, not 1/2
+    plan.model.topK *= 2;
+    EXPECT_EQ(kept({1, 0}) - kept({}), 2 * more);
+}
+
 TEST(Experts, FusedProductsActivateAndCast)
 {
     TrainingPlan plan = LatentMixture();

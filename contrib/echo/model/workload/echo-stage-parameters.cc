@@ -6,6 +6,7 @@
 #include "ns3/echo-units.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace ns3
 {
@@ -18,6 +19,16 @@ namespace
 uint64_t WordEmbedding(const TrainingPlan& plan)
 {
     return plan.GetPaddedVocabulary() / plan.parallel.tensor * plan.model.hidden;
+}
+
+/** @return rows that the fullest rank's experts compute, in those that each has where all have as
+ * many */
+double GetLargestLoad(const TrainingPlan& plan)
+{
+    const std::vector<double>& load = plan.expertLoad;
+    return load.empty() ? 1
+                        : *std::max_element(load.begin(), load.end()) * double(load.size()) /
+                              std::accumulate(load.begin(), load.end(), 0.0);
 }
 
 /** @return bytes that a layer keeps for the backward pass of one micro-batch */
@@ -53,8 +64,9 @@ double LayerActivationBytes(const TrainingPlan& plan, uint32_t layer, bool isRec
         const double output = plan.Recomputes(RecomputeModule::EXPERT_ACTIVATION)
                                   ? tokens * double(model.ffnHidden) * input / tensor
                                   : 0;
-        kept += model.topK * (ffn(model.ffnHidden) - output) + ffn(model.sharedFfn);
-        kept += model.topK * tokens * hidden * input / split *
+        const double copies = model.topK * GetLargestLoad(plan);
+        kept += copies * (ffn(model.ffnHidden) - output) + ffn(model.sharedFfn);
+        kept += copies * tokens * hidden * input / split *
                 (plan.parallel.GetExpertTensor() > 1 ? tensor : 1); // the experts' input, permuted
     }
     else if (!plan.Recomputes(RecomputeModule::FEED_FORWARD))
