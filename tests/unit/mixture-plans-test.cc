@@ -76,6 +76,21 @@ TEST(FurtherTokens, AddALayerItsJoinAndTheOutputOnTheLastStage)
     EXPECT_THAT(MessageOf([&] { plan.Check(); }), HasSubstr("mtp_layers: found 1 with zero 3"));
 }
 
+TEST(FurtherTokens, HaveLogitsOfTheirOwn)
+{
+    TrainingPlan plan = LatentMixture();
+    const auto logits = [&plan](uint32_t mtpLayers) { // what twice the vocabulary adds
+        plan.model.mtpLayers = mtpLayers;
+        const uint64_t bytes = EstimateMemory(plan, 1).activationBytes;
+        plan.model.vocabulary *= 2;
+        const uint64_t twice = EstimateMemory(plan, 1).activationBytes;
+        plan.model.vocabulary /= 2;
+        return twice - bytes;
+    };
+    EXPECT_EQ(logits(0), plan.GetTokens() * 1024 / 2 * (2 + 4)); // BF16 and FP32
+    EXPECT_EQ(logits(2), 3 * logits(0));
+}
+
 TEST(FurtherTokens, DeepSeekHasElevenBillionMoreParameters)
 {
     // arXiv 2412.19437, 4.2: 671e9 of the model, 11.5e9 of the module beside shared embedding and

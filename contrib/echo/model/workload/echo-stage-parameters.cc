@@ -258,8 +258,9 @@ double GetActivationBytes(const TrainingPlan& plan, uint32_t stage)
     double activations = inFlight * ofLayers / plan.chunks + largest;
     if (plan.HoldsPart(stage, plan.GetParts() - 1))
     {
-        // Logits in the parameters' type and in FP32, of the one micro-batch in the loss.
-        activations += double(plan.GetTokens()) *
+        // Logits in the parameters' type and in FP32, of the one micro-batch in the loss; those of
+        // further tokens are made before any is used.
+        activations += (1.0 + plan.model.mtpLayers) * double(plan.GetTokens()) *
                        double(plan.GetPaddedVocabulary() / plan.parallel.tensor) *
                        (BytesOf(plan.parameters) + 4.0);
     }
