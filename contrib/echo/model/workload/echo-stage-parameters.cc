@@ -267,6 +267,24 @@ double GetActivationBytes(const TrainingPlan& plan, uint32_t stage)
     return activations;
 }
 
+/**
+ * @return parameters that ShardedLayers holds gathered at most, where layers are given up after
+ *         their passes: embedding and output layer all the while, a layer, and the next one
+ */
+uint64_t GetGatheredParameters(const TrainingPlan& plan)
+{
+    uint64_t largest = 0;
+    uint64_t before = 0; // the layer ahead
+    for (uint32_t layer = 0; layer < plan.model.layers; ++layer)
+    {
+        const uint64_t own = GetLayerParameters(plan, layer).GetTotal();
+        largest = std::max(largest, before + own);
+        before = own;
+    }
+    return largest + GetEmbeddingParameters(plan, 0).GetTotal() +
+           GetHeadParameters(plan, 0).GetTotal();
+}
+
 /** @return what is left of @p count on each of the ranks that share it, rounded up */
 uint64_t Share(uint64_t count, uint64_t ranks)
 {
@@ -289,9 +307,7 @@ MemoryEstimate EstimateMemory(const TrainingPlan& plan, uint32_t stage)
     uint64_t parameters = all;
     if (plan.sharding == StateSharding::PARAMETERS)
     {
-        const uint32_t layer = plan.model.layers - 1;
-        parameters = plan.reshardAfterForward ? own + 2 * GetLayerParameters(plan, layer).GetTotal()
-                                              : own + all;
+        parameters = own + (plan.reshardAfterForward ? GetGatheredParameters(plan) : all);
     }
     estimate.parameterBytes = parameters * BytesOf(plan.parameters);
     estimate.gradientBytes =
