@@ -185,7 +185,7 @@ model: {kind: llama, layers: 8, hidden: 512, heads: 8, sequence: 256, vocabulary
         mtp_layers: 1, latent_attention: {keys: 64}}
 parallel: {ep: 4, dp: 8, pp: 2, schedule: dual-pipe, delay_weight_gradients: true}
 batch: {micro_batches: 8}
-recompute: [mla_up_proj, moe_act, layernorm]
+recompute: [mla_up_proj, layernorm]
 fused_experts: true
 )";
     const TrainingPlan plan = Read(text, 16);
@@ -195,7 +195,10 @@ fused_experts: true
                 plan.delayWeights);
     EXPECT_TRUE(plan.Recomputes(RecomputeModule::NORMS));
     EXPECT_FALSE(plan.Recomputes(RecomputeModule::ATTENTION_CORE));
-    EXPECT_THAT(MessageOf(Replace(text, "moe_act", "experts")),
+    EXPECT_EQ(MessageOf(Replace(text, "mla_up_proj", "moe_act")),
+              "g.yaml:6: recompute: found moe_act with fused_experts, expected one of them: the "
+              "activation is inside the experts' products");
+    EXPECT_THAT(MessageOf(Replace(text, "mla_up_proj", "experts")),
                 HasSubstr("found 'experts', expected one of core_attn, mla_up_proj, moe_act, "));
     EXPECT_THAT(MessageOf(Replace(text, "dual-pipe", "1f1b")),
                 HasSubstr("delay_weight_gradients: found true without passes that run in pairs"));

@@ -336,6 +336,12 @@ void CheckRecomputation(const TrainingPlan& plan)
     {
         Refuse("recompute", "moe_act without experts", "model.experts too");
     }
+    if (plan.Recomputes(RecomputeModule::EXPERT_ACTIVATION) && plan.fusedExperts)
+    {
+        Refuse("recompute",
+               "moe_act with fused_experts",
+               "one of them: the activation is inside the experts' products");
+    }
     const bool hasDense = plan.model.experts == 0 || plan.model.denseLayers > 0;
     if (plan.Recomputes(RecomputeModule::FEED_FORWARD) && !hasDense)
     {
