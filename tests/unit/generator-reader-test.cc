@@ -351,6 +351,12 @@ TEST(GeneratorReader, RefusesKeysOfWhatThePlanHasNot)
         {experts, split + ", dispatch_domain: 3", "", "found 3, expected a divisor of ep 4"},
         {experts, ", sequence_parallel: true, ep: 1, expert_load: [1]", "", "a load with ep 1"},
         {experts, ", sequence_parallel: true, dispatch_domain: 8", "", "found '8' without ep"},
+        {"", ", pp: 2, delay_weight_gradients: true", "", "gradients: found true for a model without"},
+        {experts,
+         ", sequence_parallel: true, pp: 2, vp: 2, schedule: combined, "
+         "delay_weight_gradients: true",
+         "",
+         "delay_weight_gradients: found 'true' without ep, expected ep too"},
         {"", ", context_exchange: all-gather", "", "found 'all-gather' without cp, expected cp"},
         {"", ", split_messages: true", "", "split_messages: found 'true' without pp"},
         {"", ", overlap_pipeline: true", "", "overlap_pipeline: found 'true' without pp"},
@@ -382,6 +388,10 @@ TEST(GeneratorReader, AcceptsDefaultsAndDegreesOfOne)
               "");
     EXPECT_EQ(MessageOfKeys(", experts: 8",
                             ", sequence_parallel: true, ep: 1, expert_tp: 1, dispatch_domain: 8"),
+              "");
+    EXPECT_EQ(MessageOfKeys(", experts: 8",
+                            ", sequence_parallel: true, ep: 1, pp: 2, vp: 2, schedule: combined, "
+                            "delay_weight_gradients: true"),
               "");
     EXPECT_EQ(MessageOfKeys("", ", zero: 3, overlap_gradients: true"), "");
 }

@@ -146,6 +146,7 @@ void RefuseWithoutDegree(const YamlNode& node, const TrainingPlan& plan)
         {"overlap_pipeline", "pp", plan.overlapPipeline},
         {"context_exchange", "cp", plan.contextExchange != ContextExchange::RING},
         {"dispatch_domain", "ep", plan.dispatchDomain > 0 && plan.model.experts > 0},
+        {"delay_weight_gradients", "ep", plan.delayWeights && plan.model.experts > 0},
     };
     for (const auto& [key, degree, isSet] : uses)
     {

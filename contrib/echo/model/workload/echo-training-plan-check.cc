@@ -211,6 +211,10 @@ void RefuseWithoutExperts(const TrainingPlan& plan)
     {
         Refuse("parallel.overlap_experts", "true for a model without experts", expected);
     }
+    if (plan.delayWeights)
+    {
+        Refuse("parallel.delay_weight_gradients", "true for a model without experts", expected);
+    }
     if (plan.parallel.GetExpertTensor() != plan.parallel.tensor)
     {
         Refuse("parallel.expert_tp",
