@@ -346,6 +346,7 @@ TEST(GeneratorReader, RefusesKeysOfWhatThePlanHasNot)
          "",
          "",
          "found '8' beside latent_attention"},
+        {experts + ", dense_layers: 16", "", "", "dense_layers: found 16, expected fewer than layers"},
         {"", ", expert_tp: 1", "", "parallel.expert_tp: found 1 for a model without experts"},
         {experts, split + ", overlap_experts: true", "", "found true without shared experts"},
         {experts, split + ", dispatch_domain: 3", "", "found 3, expected a divisor of ep 4"},

@@ -77,6 +77,12 @@ void CheckModel(const TransformerShape& model)
             Refuse(key, std::to_string(value) + " without experts", "experts too");
         }
     }
+    if (model.experts > 0 && model.denseLayers >= model.layers)
+    {
+        Refuse("model.dense_layers",
+               std::to_string(model.denseLayers),
+               "fewer than layers " + std::to_string(model.layers) + ", so that one has experts");
+    }
 }
 
 /** Layers that are listed part by part. */
