@@ -417,7 +417,14 @@ void CheckSchedule(const TrainingPlan& plan)
                "interleaved with vp 1",
                "1f1b, or vp 2 or more: one chunk a stage leaves nothing to interleave");
     }
-    CheckPipeline(*plan.GetSchedule(), plan.GetPipelineShape(), !plan.overlapPipeline);
+    const PipelineShape shape = plan.GetPipelineShape();
+    if (shape.stages == 1 && shape.chunks > 1 && shape.placement == PartPlacement::LOOP)
+    {
+        Refuse("parallel.vp",
+               std::to_string(shape.chunks) + " with pp 1",
+               "1, or pp 2 or more: one stage would send to itself");
+    }
+    CheckPipeline(*plan.GetSchedule(), shape, !plan.overlapPipeline);
     CheckPairs(plan);
     if ((plan.host.waitsForPeers || plan.host.waitsForKernels) && plan.host.kernel.IsZero())
     {
