@@ -454,9 +454,14 @@ void TrainingPlan::Check() const
     RequireDivisible("model.heads", model.heads, "tp", parallel.tensor);
     RequireDivisible("model.kv_heads", model.kvHeads, "tp", parallel.tensor);
     RequireDivisible("model.ffn_hidden", model.ffnHidden, "tp", parallel.tensor);
+    RequireDivisible("model.dense_ffn_hidden", model.denseFfn, "tp", parallel.tensor);
+    RequireDivisible("model.shared_ffn_hidden", model.sharedFfn, "tp", parallel.tensor);
     if (sequenceParallel)
     {
-        RequireDivisible("model.sequence", model.sequence, "tp", parallel.tensor);
+        RequireDivisible("model.sequence",
+                         model.sequence,
+                         parallel.context > 1 ? "tp x cp" : "tp",
+                         uint64_t(parallel.tensor) * parallel.context);
     }
     CheckExperts(*this);
     CheckStages(*this);
