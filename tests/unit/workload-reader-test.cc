@@ -12,8 +12,8 @@
 
 using namespace ns3;
 using namespace ns3::echo;
-using testing::ElementsAre;
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 namespace
