@@ -287,6 +287,41 @@ TEST(GeneratorReader, RefusesWithKeyFoundAndExpected)
                 HasSubstr("unknown key 'recomputation'"));
 }
 
+TEST(GeneratorReader, RefusesFormatsThatTheGpuHasNot)
+{
+    const auto message = [](const std::string& precision, std::map<DataType, double> peaks) {
+        const YamlNode node = YamlNode::LoadText("model: {preset: gpt-13b}\n"
+                                                 "batch: {micro_batches: 1}\n" +
+                                                     precision,
+                                                 "g.yaml");
+        const GpuSpec gpu{"G1", std::move(peaks), 1e12, 0};
+        try
+        {
+            CheckFormats(node, ReadTrainingPlan(node, 1), gpu);
+        }
+        catch (const InputError& error)
+        {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    const std::string half = "precision: {parameters: bf16}";
+    const std::string fp4 = "precision: {parameters: bf16, matmul: fp4}";
+    EXPECT_EQ(message(half, {{DataType::BF16, 1e12}}), "");
+    EXPECT_EQ(message("", {{DataType::TF32, 1e12}}), "");
+    EXPECT_EQ(message("", {{DataType::FP32, 1e12}}),
+              "g.yaml: precision.matmul: found tf32, expected what gpu G1 has peak_tflops of: fp32");
+    EXPECT_EQ(message(fp4, {{DataType::FP8, 2e12}, {DataType::BF16, 1e12}}),
+              "g.yaml:3: precision.matmul: found fp4, expected what gpu G1 has peak_tflops of: "
+              "fp8, bf16");
+    EXPECT_EQ(message(half, {{DataType::FP16, 1e12}}),
+              "g.yaml:3: precision.parameters: found bf16, expected what gpu G1 has peak_tflops "
+              "of: fp16");
+    EXPECT_EQ(message(half, {}),
+              "g.yaml:3: precision.parameters: found bf16, expected a gpu with peak_tflops, unlike "
+              "G1");
+}
+
 /** The generate block of a scenario that ships. */
 YamlNode ShippedBlock(const std::string& name)
 {

@@ -329,6 +329,29 @@ TrainingPlan ReadTrainingPlan(const YamlNode& node, uint32_t ranks)
     return plan;
 }
 
+void CheckFormats(const YamlNode& node, const TrainingPlan& plan, const GpuSpec& gpu)
+{
+    const std::pair<const char*, DataType> formats[] = {{"precision.parameters", plan.parameters},
+                                                        {"precision.matmul", plan.matmul}};
+    for (const auto& [key, type] : formats)
+    {
+        // FP32 parameters may be multiplied in TF32 only.
+        if (gpu.peakFlops.count(type) > 0 || (type != plan.matmul && type == DataType::FP32))
+        {
+            continue;
+        }
+        std::string known;
+        for (const auto& [format, peak] : gpu.peakFlops)
+        {
+            known += std::string(known.empty() ? "" : ", ") + ToString(format);
+        }
+        throw InputError(Locate(node, key),
+                         ToString(type),
+                         known.empty() ? "a gpu with peak_tflops, unlike " + gpu.name
+                                       : "what gpu " + gpu.name + " has peak_tflops of: " + known);
+    }
+}
+
 WorkloadGraphPtr GenerateWorkload(const YamlNode& node, uint32_t ranks)
 {
     return GenerateTransformer(ReadTrainingPlan(node, ranks), ranks);
