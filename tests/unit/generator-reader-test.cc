@@ -309,8 +309,9 @@ TEST(GeneratorReader, RefusesFormatsThatTheGpuHasNot)
     const std::string fp4 = "precision: {parameters: bf16, matmul: fp4}";
     EXPECT_EQ(message(half, {{DataType::BF16, 1e12}}), "");
     EXPECT_EQ(message("", {{DataType::TF32, 1e12}}), "");
-    EXPECT_EQ(message("", {{DataType::FP32, 1e12}}),
-              "g.yaml: precision.matmul: found tf32, expected what gpu G1 has peak_tflops of: fp32");
+    EXPECT_EQ(
+        message("", {{DataType::FP32, 1e12}}),
+        "g.yaml: precision.matmul: found tf32, expected what gpu G1 has peak_tflops of: fp32");
     EXPECT_EQ(message(fp4, {{DataType::FP8, 2e12}, {DataType::BF16, 1e12}}),
               "g.yaml:3: precision.matmul: found fp4, expected what gpu G1 has peak_tflops of: "
               "fp8, bf16");
@@ -381,13 +382,19 @@ TEST(GeneratorReader, RefusesKeysOfWhatThePlanHasNot)
          "",
          "",
          "found '8' beside latent_attention"},
-        {experts + ", dense_layers: 16", "", "", "dense_layers: found 16, expected fewer than layers"},
+        {experts + ", dense_layers: 16",
+         "",
+         "",
+         "dense_layers: found 16, expected fewer than layers"},
         {"", ", expert_tp: 1", "", "parallel.expert_tp: found 1 for a model without experts"},
         {experts, split + ", overlap_experts: true", "", "found true without shared experts"},
         {experts, split + ", dispatch_domain: 3", "", "found 3, expected a divisor of ep 4"},
         {experts, ", sequence_parallel: true, ep: 1, expert_load: [1]", "", "a load with ep 1"},
         {experts, ", sequence_parallel: true, dispatch_domain: 8", "", "found '8' without ep"},
-        {"", ", pp: 2, delay_weight_gradients: true", "", "gradients: found true for a model without"},
+        {"",
+         ", pp: 2, delay_weight_gradients: true",
+         "",
+         "gradients: found true for a model without"},
         {experts,
          ", sequence_parallel: true, pp: 2, vp: 2, schedule: combined, "
          "delay_weight_gradients: true",
@@ -403,7 +410,19 @@ TEST(GeneratorReader, RefusesKeysOfWhatThePlanHasNot)
         {"", ", vp: 2, schedule: combined", "", "parallel.vp: found 2 with pp 1"},
         {"", ", vp: 2, schedule: [F0 F0.1 B0.1 B0]", "", "parallel.vp: found 2 with pp 1"},
         {"", ", pp: 2", "recompute: full\nrecompute_layers: 9", "expected at most the layers of a"},
-        {"", "", "host: {waits_for_peers: true}", "host.waits_for_peers: found true with kernel 0"},
+        {"",
+         ", pp: 2",
+         "host: {waits_for_peers: true}",
+         "waits_for_peers: found true with kernel 0"},
+        {"",
+         "",
+         "host: {waits_for_peers: true}",
+         "waits_for_peers: found 'true' without parallel.pp"},
+        {"",
+         ", pp: 2, overlap_pipeline: true",
+         "host: {kernel: 1us, waits_for_peers: true}",
+         "host.waits_for_peers: found 'true' beside parallel.overlap_pipeline, expected one of "
+         "them"},
         {"", "", "host: {waits_for_kernels: true}", "waits_for_kernels: found true with kernel 0"},
     };
     for (const auto& [model, parallel, others, expected] : plans)
@@ -432,6 +451,10 @@ TEST(GeneratorReader, AcceptsDefaultsAndDegreesOfOne)
                             ", sequence_parallel: true, ep: 1, pp: 2, vp: 2, schedule: combined, "
                             "delay_weight_gradients: true"),
               "");
+    for (const char* pipeline : {", pp: 1", ", pp: 2, vp: 2", ", pp: 2, overlap_pipeline: false"})
+    {
+        EXPECT_EQ(MessageOfKeys("", pipeline, "host: {kernel: 1us, waits_for_peers: true}"), "");
+    }
     EXPECT_EQ(MessageOfKeys("", ", zero: 3, overlap_gradients: true"), "");
 }
 

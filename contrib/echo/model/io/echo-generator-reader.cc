@@ -264,6 +264,28 @@ void ReadRecomputation(const YamlNode& node, TrainingPlan& plan)
     plan.recompute = plan.recomputeModules.empty() ? RecomputeMode::NONE : RecomputeMode::SELECTIVE;
 }
 
+/** @param plan what `parallel` says; where stages pass messages beside their work no host waits */
+void ReadHost(const YamlNode& node, TrainingPlan& plan)
+{
+    const YamlNode host = node.Get("host");
+    plan.host.kernel = host.GetTime("kernel", plan.host.kernel);
+    plan.host.waitsForPeers = host.GetBool("waits_for_peers", plan.host.waitsForPeers);
+    plan.host.waitsForKernels = host.GetBool("waits_for_kernels", plan.host.waitsForKernels);
+    host.RefuseUnknownKeys();
+    if (!plan.host.waitsForPeers)
+    {
+        return;
+    }
+    if (!node.Has("parallel") || !node.Get("parallel").Has("pp"))
+    {
+        host.Get("waits_for_peers").Fail("'true' without parallel.pp", "parallel.pp too");
+    }
+    if (plan.overlapPipeline && node.Get("parallel").Has("overlap_pipeline"))
+    {
+        host.Get("waits_for_peers").Fail("'true' beside parallel.overlap_pipeline", "one of them");
+    }
+}
+
 TrainingPlan ReadBlock(const YamlNode& node, uint32_t ranks)
 {
     TrainingPlan plan;
@@ -293,11 +315,7 @@ TrainingPlan ReadBlock(const YamlNode& node, uint32_t ranks)
     plan.fusedExperts = node.GetBool("fused_experts", plan.fusedExperts);
     if (node.Has("host"))
     {
-        const YamlNode host = node.Get("host");
-        plan.host.kernel = host.GetTime("kernel", plan.host.kernel);
-        plan.host.waitsForPeers = host.GetBool("waits_for_peers", plan.host.waitsForPeers);
-        plan.host.waitsForKernels = host.GetBool("waits_for_kernels", plan.host.waitsForKernels);
-        host.RefuseUnknownKeys();
+        ReadHost(node, plan);
     }
     node.RefuseUnknownKeys();
     return plan;
