@@ -167,6 +167,16 @@ void Importer::SetReplica()
                           std::all_of(trace.groupNames.begin(),
                                       trace.groupNames.end(),
                                       [](const auto& name) { return name.empty() || name == "0"; });
+    const bool hasCollectives =
+        std::any_of(trace.nodes.begin(), trace.nodes.end(), [](const ChakraNode& node) {
+            return node.type == ChakraNodeType::COLLECTIVE;
+        });
+    if (m_options.ranks == 0 && spansAll && hasCollectives)
+    {
+        throw InputError({trace.file, 0, "ranks"},
+                         "no number, and collectives of all ranks",
+                         "how many the job has (ranks of the import): nothing else says it");
+    }
     if (m_options.ranks > 0 && spansAll && m_options.ranks > rank)
     {
         m_job.ranks = m_options.ranks; // nothing else says how many
