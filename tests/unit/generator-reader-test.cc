@@ -255,6 +255,12 @@ TEST(GeneratorReader, RefusesWithKeyFoundAndExpected)
                 AllOf(HasSubstr("g.yaml:22: parallel.schedule: found 'wave', expected one of "
                                 "combined, dual-pipe, dual-pipe-v, gpipe, interleaved, "),
                       HasSubstr(", or 1f1b")));
+    EXPECT_THAT(MessageOf(Replace(FULL, "schedule: gpipe", "schedule: listed")),
+                AllOf(HasSubstr("found 'listed', expected one of "),
+                      testing::Not(HasSubstr("interleaved, listed"))));
+    EXPECT_THAT(
+        MessageOf(Replace(FULL, "  dropout:", "  mtp_layers: 1001\n  dropout:")),
+        HasSubstr("model.mtp_layers: found '1001', expected a whole number from 0 to 1000"));
     EXPECT_THAT(MessageOf(Replace(FULL, "matmul: fp8", "matmul: tf32")),
                 HasSubstr("g.yaml:35: precision.matmul: found tf32 with parameters bf16"));
     EXPECT_THAT(MessageOf(Replace(FULL, "matmul: fp8", "matmul: half")), HasSubstr("g.yaml:35:"));
