@@ -256,7 +256,7 @@ TEST(Chakra, TracesOfItsConverterFromPyTorch)
     ChakraOptions options;
     options.replicate = "dp";
     EXPECT_THAT(Refusal(file, options),
-                HasSubstr("chakra.0.et: ranks: found no number, and collectives of all ranks, "));
+                HasSubstr("chakra.0.et: ranks: found none, but collectives of all ranks, "));
     options.ranks = 8;
     const ImportedJob job = ImportChakra({file}, options);
     EXPECT_EQ(job.graph->GetRankCount(), 8u);
