@@ -254,6 +254,8 @@ TEST(Chakra, TracesOfItsConverterFromPyTorch)
     const std::string file = folder.Write("chakra.0.et", text.Text());
     ChakraOptions options;
     options.replicate = "dp";
+    EXPECT_THAT(Refusal(file, options),
+                HasSubstr("chakra.0.et: ranks: found none, but collectives of all ranks, "));
     options.ranks = 8;
     const ImportedJob job = ImportChakra({file}, options);
     EXPECT_EQ(job.graph->GetRankCount(), 8u);

@@ -264,6 +264,10 @@ TEST(ClusterReader, GpusByPreset)
     EXPECT_THAT(ErrorOfGpu("gpu: h100\n"),
                 HasSubstr("c.yaml:4: gpu: found 'h100', expected one of v100-sxm-32gb, a100-sxm"));
     EXPECT_THAT(ErrorOfGpu("gpu: {preset: x}\n"), HasSubstr("gpu.preset: found 'x'"));
+    EXPECT_THAT(ErrorOfGpu("gpu:\n"),
+                HasSubstr(": gpu: found no map, expected the name of a preset, or a map"));
+    EXPECT_THAT(ErrorOfGpu("gpu: {preset: h100-sxm, name: ''}\n"),
+                HasSubstr("c.yaml:4: gpu.name: found '', expected a name"));
 }
 
 TEST(ClusterReader, RefusesGpus)

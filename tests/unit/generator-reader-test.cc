@@ -185,7 +185,7 @@ model: {kind: llama, layers: 8, hidden: 512, heads: 8, sequence: 256, vocabulary
         mtp_layers: 1, latent_attention: {keys: 64}}
 parallel: {ep: 4, dp: 8, pp: 2, schedule: dual-pipe, delay_weight_gradients: true}
 batch: {micro_batches: 8}
-recompute: [mla_up_proj, moe_act, layernorm]
+recompute: [mla_up_proj, layernorm]
 fused_experts: true
 )";
     const TrainingPlan plan = Read(text, 16);
@@ -195,7 +195,10 @@ fused_experts: true
                 plan.delayWeights);
     EXPECT_TRUE(plan.Recomputes(RecomputeModule::NORMS));
     EXPECT_FALSE(plan.Recomputes(RecomputeModule::ATTENTION_CORE));
-    EXPECT_THAT(MessageOf(Replace(text, "moe_act", "experts")),
+    EXPECT_EQ(MessageOf(Replace(text, "mla_up_proj", "moe_act")),
+              "g.yaml:6: recompute: found moe_act with fused_experts, expected one of them: the "
+              "activation is inside the experts' products");
+    EXPECT_THAT(MessageOf(Replace(text, "mla_up_proj", "experts")),
                 HasSubstr("found 'experts', expected one of core_attn, mla_up_proj, moe_act, "));
     EXPECT_THAT(MessageOf(Replace(text, "dual-pipe", "1f1b")),
                 HasSubstr("delay_weight_gradients: found true without passes that run in pairs"));
@@ -252,6 +255,12 @@ TEST(GeneratorReader, RefusesWithKeyFoundAndExpected)
                 AllOf(HasSubstr("g.yaml:22: parallel.schedule: found 'wave', expected one of "
                                 "combined, dual-pipe, dual-pipe-v, gpipe, interleaved, "),
                       HasSubstr(", or 1f1b")));
+    EXPECT_THAT(MessageOf(Replace(FULL, "schedule: gpipe", "schedule: listed")),
+                AllOf(HasSubstr("found 'listed', expected one of "),
+                      testing::Not(HasSubstr("interleaved, listed"))));
+    EXPECT_THAT(
+        MessageOf(Replace(FULL, "  dropout:", "  mtp_layers: 1001\n  dropout:")),
+        HasSubstr("model.mtp_layers: found '1001', expected a whole number from 0 to 1000"));
     EXPECT_THAT(MessageOf(Replace(FULL, "matmul: fp8", "matmul: tf32")),
                 HasSubstr("g.yaml:35: precision.matmul: found tf32 with parameters bf16"));
     EXPECT_THAT(MessageOf(Replace(FULL, "matmul: fp8", "matmul: half")), HasSubstr("g.yaml:35:"));
@@ -311,76 +320,6 @@ TEST(GeneratorReader, RefusesKeysThatWouldDoNothing)
                 HasSubstr("parallel.reshard_after_forward: found false without zero 3"));
     EXPECT_EQ(message("zero: 3, reshard_after_forward: false"), "");
     EXPECT_EQ(message("sequence_parallel: true, overlap_tensor: true"), "");
-}
-
-/** A plan of 16 layers over 2 tensor ranks with more keys of each block; ranks follow from it. */
-std::string MessageOfKeys(const std::string& model,
-                          const std::string& parallel,
-                          const std::string& others = "")
-{
-    return MessageOf("model: {preset: llama3-8b, layers: 16" + model + "}\nparallel: {tp: 2" +
-                         parallel + "}\nbatch: {micro_batches: 8}\n" + others,
-                     16);
-}
-
-TEST(GeneratorReader, RefusesKeysOfWhatThePlanHasNot)
-{
-    const std::string experts = ", experts: 8";
-    const std::string split = ", sequence_parallel: true, dp: 8, ep: 4";
-    const struct
-    {
-        std::string model;
-        std::string parallel;
-        std::string others;
-        const char* message;
-    } plans[] = {
-        {"", ", pp: 2, layers: [8, 8], first_stage_layers: 8", "", "first_stage_layers: found it"},
-        {"", ", pp: 2, layers: [8, 8], embedding_is_layer: true", "", "is_layer: found it beside"},
-        {", shared_ffn_hidden: 8", "", "", "model.shared_ffn_hidden: found 8 without experts"},
-        {", dense_layers: 1", "", "", "model.dense_layers: found 1 without experts"},
-        {", dense_ffn_hidden: 8", "", "", "found it with dense_layers 0"},
-        {", latent_attention: {keys: 64}, kv_heads: 8",
-         "",
-         "",
-         "found '8' beside latent_attention"},
-        {"", ", expert_tp: 1", "", "parallel.expert_tp: found 1 for a model without experts"},
-        {experts, split + ", overlap_experts: true", "", "found true without shared experts"},
-        {experts, split + ", dispatch_domain: 3", "", "found 3, expected a divisor of ep 4"},
-        {experts, ", sequence_parallel: true, ep: 1, expert_load: [1]", "", "a load with ep 1"},
-        {experts, ", sequence_parallel: true, dispatch_domain: 8", "", "found '8' without ep"},
-        {"", ", context_exchange: all-gather", "", "found 'all-gather' without cp, expected cp"},
-        {"", ", split_messages: true", "", "split_messages: found 'true' without pp"},
-        {"", ", overlap_pipeline: true", "", "overlap_pipeline: found 'true' without pp"},
-        {"", ", bucket_elements: 1000", "", "found 1000 without overlap_gradients"},
-        {"", ", zero: 3, overlap_gradients: true, bucket_elements: 9", "", "found 9 with zero 3"},
-        {"", ", pp: 2, schedule: interleaved", "", "schedule: found interleaved with vp 1"},
-        {"", ", pp: 2", "recompute: full\nrecompute_layers: 9", "expected at most the layers of a"},
-        {"", "", "host: {waits_for_peers: true}", "host.waits_for_peers: found true with kernel 0"},
-        {"", "", "host: {waits_for_kernels: true}", "waits_for_kernels: found true with kernel 0"},
-    };
-    for (const auto& [model, parallel, others, expected] : plans)
-    {
-        EXPECT_THAT(MessageOfKeys(model, parallel, others), HasSubstr(expected))
-            << model << parallel << others;
-    }
-}
-
-TEST(GeneratorReader, AcceptsDefaultsAndDegreesOfOne)
-{
-    EXPECT_EQ(MessageOfKeys("",
-                            ", expert_tp: 2, reshard_after_forward: true, context_exchange: ring, "
-                            "bucket_elements: 40000000, split_messages: false, zero: 0",
-                            "recompute: full\nrecompute_layers: 0"),
-              "");
-    // What a study over degrees needs, when it comes to 1.
-    EXPECT_EQ(MessageOfKeys("",
-                            ", pp: 1, cp: 1, split_messages: true, overlap_pipeline: true, "
-                            "context_exchange: all-gather"),
-              "");
-    EXPECT_EQ(MessageOfKeys(", experts: 8",
-                            ", sequence_parallel: true, ep: 1, expert_tp: 1, dispatch_domain: 8"),
-              "");
-    EXPECT_EQ(MessageOfKeys("", ", zero: 3, overlap_gradients: true"), "");
 }
 
 TEST(GeneratorReader, ShippedScenarios)

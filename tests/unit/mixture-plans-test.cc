@@ -76,6 +76,21 @@ TEST(FurtherTokens, AddALayerItsJoinAndTheOutputOnTheLastStage)
     EXPECT_THAT(MessageOf([&] { plan.Check(); }), HasSubstr("mtp_layers: found 1 with zero 3"));
 }
 
+TEST(FurtherTokens, HaveLogitsOfTheirOwn)
+{
+    TrainingPlan plan = LatentMixture();
+    const auto logits = [&plan](uint32_t mtpLayers) { // what twice the vocabulary adds
+        plan.model.mtpLayers = mtpLayers;
+        const uint64_t bytes = EstimateMemory(plan, 1).activationBytes;
+        plan.model.vocabulary *= 2;
+        const uint64_t twice = EstimateMemory(plan, 1).activationBytes;
+        plan.model.vocabulary /= 2;
+        return twice - bytes;
+    };
+    EXPECT_EQ(logits(0), plan.GetTokens() * 1024 / 2 * (2 + 4)); // BF16 and FP32
+    EXPECT_EQ(logits(2), 3 * logits(0));
+}
+
 TEST(FurtherTokens, DeepSeekHasElevenBillionMoreParameters)
 {
     // arXiv 2412.19437, 4.2: 671e9 of the model, 11.5e9 of the module beside shared embedding and
@@ -85,6 +100,29 @@ TEST(FurtherTokens, DeepSeekHasElevenBillionMoreParameters)
     const double main = GetModelParameters(plan);
     plan.model.mtpLayers = 1;
     EXPECT_NEAR((GetModelParameters(plan) - main) / 11.5e9, 1, 0.02);
+}
+
+TEST(ShardedParameters, AreGatheredForTheLargestLayersAndTheEnds)
+{
+    TrainingPlan plan = LatentMixture();
+    plan.parallel = {1, 1, 1, 64, 1};
+    plan.sharding = StateSharding::PARAMETERS;
+    plan.model.denseFfn = 65536; // far more than what a layer's experts have
+    const auto gathered = [&plan] {
+        const MemoryEstimate kept = EstimateMemory(plan, 0);
+        return kept.parameterBytes / 2 - kept.optimizerBytes / 12; // less the rank's own
+    };
+    const auto layer = [&plan](uint32_t i) { return GetLayerParameters(plan, i).GetTotal(); };
+    const uint64_t ends = 2 * 1024 * 256 + plan.model.GetNormParameters(); // words, output, norm
+    EXPECT_GT(layer(0), 2 * layer(1));
+    EXPECT_EQ(gathered(), ends + layer(0) + layer(1));
+    plan.model.denseLayers = 2;
+    EXPECT_EQ(gathered(), ends + 2 * layer(0));
+    plan.model.layers = 1;
+    EXPECT_EQ(gathered(), ends + layer(0));
+    plan.model.layers = 4;
+    plan.reshardAfterForward = false;
+    EXPECT_EQ(gathered(), GetStageParameters(plan, 0).GetTotal());
 }
 
 TEST(Recomputation, OfModulesAddsTheirOperatorsAndOperations)
@@ -119,6 +157,22 @@ TEST(Recomputation, OfModulesAddsTheirOperatorsAndOperations)
             EXPECT_LT(EstimateMemory(plan, 0).activationBytes, kept) << remade;
         }
     }
+}
+
+TEST(Experts, KeepTheRowsOfTheFullestRank)
+{
+    TrainingPlan plan = LatentMixture();
+    const auto kept = [&plan](const std::vector<double>& load) {
+        plan.expertLoad = load;
+        return double(EstimateMemory(plan, 1).activationBytes);
+    };
+    EXPECT_EQ(kept({3, 3}), kept({}));
+    // All rows on one of two ranks: what is kept of them, twice.
+    const double more = kept({1, 0}) - kept({});
+    EXPECT_GT(more, 0);
+    EXPECT_EQ(kept({1, 3}) - kept({}), more / 2); // 3/4 of them, not 1/2
+    plan.model.topK *= 2;
+    EXPECT_EQ(kept({1, 0}) - kept({}), 2 * more);
 }
 
 TEST(Experts, FusedProductsActivateAndCast)

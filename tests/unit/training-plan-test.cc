@@ -152,6 +152,25 @@ TEST(Plan, RefusesWhatCannotRun)
                     p.model.sequence = 129;
                 }),
                 HasSubstr("model.sequence: found 129, expected a multiple of tp 2"));
+    EXPECT_EQ(message([](P p) {
+                  p.sequenceParallel = true;
+                  p.parallel.context = 2;
+                  p.parallel.tensor = 4;
+                  p.model.sequence = 12; // 1.5 tokens a rank
+              }),
+              "model.sequence: found 12, expected a multiple of tp x cp 8");
+    const auto inner = [](P p) -> TransformerShape& {
+        p.model.experts = 4;
+        p.model.topK = 2;
+        p.model.denseLayers = 1;
+        p.sequenceParallel = true;
+        return p.model;
+    };
+    EXPECT_EQ(message([&](P p) { inner(p).denseFfn = 513; }),
+              "model.dense_ffn_hidden: found 513, expected a multiple of tp 2");
+    EXPECT_EQ(message([&](P p) { inner(p).sharedFfn = 513; }),
+              "model.shared_ffn_hidden: found 513, expected a multiple of tp 2");
+    EXPECT_EQ(message([&](P p) { inner(p).sharedFfn = 512; }), "");
     EXPECT_THAT(message([](P p) { p.matmul = DataType::BF16; }),
                 HasSubstr("precision.matmul: found bf16 with parameters fp32, expected tf32 or"));
     EXPECT_THAT(message([](P p) { p.parameters = DataType::BF16; }),

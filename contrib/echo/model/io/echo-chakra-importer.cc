@@ -154,8 +154,10 @@ void Importer::SetReplica()
                          "traces of " + std::to_string(m_traces.size()) + " ranks",
                          "that of one rank, which stands for all");
     }
+    bool hasCollectives = false;
     for (const ChakraNode& node : trace.nodes)
     {
+        hasCollectives = hasCollectives || node.type == ChakraNodeType::COLLECTIVE;
         if (node.type == ChakraNodeType::SEND || node.type == ChakraNodeType::RECEIVE)
         {
             throw InputError({trace.file, 0, "node " + std::to_string(node.id)},
@@ -171,11 +173,12 @@ void Importer::SetReplica()
     {
         m_job.ranks = m_options.ranks; // nothing else says how many
     }
-    if (m_options.ranks > 0 && m_options.ranks != m_job.ranks)
+    if (m_options.ranks == 0 ? spansAll && hasCollectives : m_options.ranks != m_job.ranks)
     {
         throw InputError({trace.file, 0, "ranks"},
-                         std::to_string(m_options.ranks) + " for a job of " +
-                             std::to_string(m_job.ranks),
+                         m_options.ranks == 0 ? "none, but collectives of all ranks"
+                                              : std::to_string(m_options.ranks) + " for a job of " +
+                                                    std::to_string(m_job.ranks),
                          spansAll ? "more than the trace's rank"
                                   : "as many: which groups are data parallel is not said");
     }

@@ -48,6 +48,10 @@ GpuSpec ReadGpu(const YamlNode& node)
     {
         return ReadGpuPreset(node);
     }
+    if (!node.IsMap())
+    {
+        node.Fail("no map", "the name of a preset, or a map of preset or name and figures");
+    }
     GpuSpec gpu;
     const bool isPreset = node.Has("preset");
     if (isPreset)
@@ -57,6 +61,10 @@ GpuSpec ReadGpu(const YamlNode& node)
     if (!isPreset || node.Has("name"))
     {
         gpu.name = node.Get("name").AsString();
+        if (gpu.name.empty())
+        {
+            node.Get("name").Fail("''", "a name");
+        }
     }
     // What a network study does not need may be left out; what needs it asks for it.
     if (node.Has("memory"))

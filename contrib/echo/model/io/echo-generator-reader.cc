@@ -146,6 +146,7 @@ void RefuseWithoutDegree(const YamlNode& node, const TrainingPlan& plan)
         {"overlap_pipeline", "pp", plan.overlapPipeline},
         {"context_exchange", "cp", plan.contextExchange != ContextExchange::RING},
         {"dispatch_domain", "ep", plan.dispatchDomain > 0 && plan.model.experts > 0},
+        {"delay_weight_gradients", "ep", plan.delayWeights && plan.model.experts > 0},
     };
     for (const auto& [key, degree, isSet] : uses)
     {
@@ -263,6 +264,28 @@ void ReadRecomputation(const YamlNode& node, TrainingPlan& plan)
     plan.recompute = plan.recomputeModules.empty() ? RecomputeMode::NONE : RecomputeMode::SELECTIVE;
 }
 
+/** @param plan what `parallel` says; where stages pass messages beside their work no host waits */
+void ReadHost(const YamlNode& node, TrainingPlan& plan)
+{
+    const YamlNode host = node.Get("host");
+    plan.host.kernel = host.GetTime("kernel", plan.host.kernel);
+    plan.host.waitsForPeers = host.GetBool("waits_for_peers", plan.host.waitsForPeers);
+    plan.host.waitsForKernels = host.GetBool("waits_for_kernels", plan.host.waitsForKernels);
+    host.RefuseUnknownKeys();
+    if (!plan.host.waitsForPeers)
+    {
+        return;
+    }
+    if (!node.Has("parallel") || !node.Get("parallel").Has("pp"))
+    {
+        host.Get("waits_for_peers").Fail("'true' without parallel.pp", "parallel.pp too");
+    }
+    if (plan.overlapPipeline && node.Get("parallel").Has("overlap_pipeline"))
+    {
+        host.Get("waits_for_peers").Fail("'true' beside parallel.overlap_pipeline", "one of them");
+    }
+}
+
 TrainingPlan ReadBlock(const YamlNode& node, uint32_t ranks)
 {
     TrainingPlan plan;
@@ -292,11 +315,7 @@ TrainingPlan ReadBlock(const YamlNode& node, uint32_t ranks)
     plan.fusedExperts = node.GetBool("fused_experts", plan.fusedExperts);
     if (node.Has("host"))
     {
-        const YamlNode host = node.Get("host");
-        plan.host.kernel = host.GetTime("kernel", plan.host.kernel);
-        plan.host.waitsForPeers = host.GetBool("waits_for_peers", plan.host.waitsForPeers);
-        plan.host.waitsForKernels = host.GetBool("waits_for_kernels", plan.host.waitsForKernels);
-        host.RefuseUnknownKeys();
+        ReadHost(node, plan);
     }
     node.RefuseUnknownKeys();
     return plan;
@@ -326,6 +345,29 @@ TrainingPlan ReadTrainingPlan(const YamlNode& node, uint32_t ranks)
         throw error.At(Locate(node, error.GetLocation().item));
     }
     return plan;
+}
+
+void CheckFormats(const YamlNode& node, const TrainingPlan& plan, const GpuSpec& gpu)
+{
+    const std::pair<const char*, DataType> formats[] = {{"precision.parameters", plan.parameters},
+                                                        {"precision.matmul", plan.matmul}};
+    for (const auto& [key, type] : formats)
+    {
+        // FP32 parameters may be multiplied in TF32 only.
+        if (gpu.peakFlops.count(type) > 0 || (type != plan.matmul && type == DataType::FP32))
+        {
+            continue;
+        }
+        std::string known;
+        for (const auto& [format, peak] : gpu.peakFlops)
+        {
+            known += std::string(known.empty() ? "" : ", ") + ToString(format);
+        }
+        throw InputError(Locate(node, key),
+                         ToString(type),
+                         known.empty() ? "a gpu with peak_tflops, unlike " + gpu.name
+                                       : "what gpu " + gpu.name + " has peak_tflops of: " + known);
+    }
 }
 
 WorkloadGraphPtr GenerateWorkload(const YamlNode& node, uint32_t ranks)

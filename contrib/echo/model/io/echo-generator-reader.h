@@ -4,6 +4,7 @@
 
 #include "echo-yaml.h"
 
+#include "ns3/echo-gpu-spec.h"
 #include "ns3/echo-training-plan.h"
 #include "ns3/echo-workload-graph.h"
 
@@ -21,6 +22,15 @@ namespace echo
  * @throws UnsupportedError if there is no generator for the plan
  */
 TrainingPlan ReadTrainingPlan(const YamlNode& node, uint32_t ranks);
+
+/**
+ * Checks that a GPU multiplies in the plan's formats.
+ * @param node the block that @p plan was read from
+ * @param plan the plan
+ * @param gpu the GPU of the cluster
+ * @throws InputError at `precision.parameters` or `precision.matmul`, naming the GPU's formats
+ */
+void CheckFormats(const YamlNode& node, const TrainingPlan& plan, const GpuSpec& gpu);
 
 /** @return the schedule that the key `schedule` names or lists; 1F1B without it */
 Ptr<PipelineSchedule> ReadPipelineSchedule(const YamlNode& node);

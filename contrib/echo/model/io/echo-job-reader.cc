@@ -240,6 +240,7 @@ void ReadWorkloadKey(const YamlNode& root, uint32_t ranks, Scenario& scenario)
     else if (node.Has("generate"))
     {
         const TrainingPlan plan = ReadTrainingPlan(node.Get("generate"), ranks);
+        CheckFormats(node.Get("generate"), plan, scenario.cluster.gpu);
         scenario.workload = GenerateTransformer(plan, ranks);
         if (const std::string warning = CheckMemory(plan, scenario.cluster.gpu); !warning.empty())
         {

@@ -8,6 +8,8 @@ namespace ns3
 namespace echo
 {
 
+constexpr int64_t MOST_FURTHER_TOKENS = 1000;
+
 TransformerShape ReadTransformerShape(const YamlNode& node)
 {
     TransformerShape model;
@@ -55,7 +57,8 @@ TransformerShape ReadTransformerShape(const YamlNode& node)
     model.sharedFfn = GetSize(node, "shared_ffn_hidden", model.sharedFfn);
     model.denseLayers = GetSize(node, "dense_layers", model.denseLayers);
     model.denseFfn = GetSize(node, "dense_ffn_hidden", model.denseFfn);
-    model.mtpLayers = GetSize(node, "mtp_layers", model.mtpLayers);
+    model.mtpLayers = static_cast<uint32_t>(
+        node.GetInteger("mtp_layers", model.mtpLayers, 0, MOST_FURTHER_TOKENS));
     if (node.Has("dense_ffn_hidden") && model.denseFfn > 0 && model.denseLayers == 0)
     {
         node.Get("dense_ffn_hidden").Fail("it with dense_layers 0", "dense_layers too");

@@ -69,7 +69,9 @@ TypeId ZeroBubbleSchedule::GetTypeId()
 
 TypeId ListedSchedule::GetTypeId()
 {
-    static TypeId tid = MakeType<ListedSchedule>("ns3::echo::ListedSchedule");
+    // No constructor: it is made of passes, not chosen by name.
+    static TypeId tid =
+        TypeId("ns3::echo::ListedSchedule").SetParent<PipelineSchedule>().SetGroupName("Echo");
     return tid;
 }
 

@@ -6,6 +6,7 @@
 #include "ns3/echo-units.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace ns3
 {
@@ -18,6 +19,16 @@ namespace
 uint64_t WordEmbedding(const TrainingPlan& plan)
 {
     return plan.GetPaddedVocabulary() / plan.parallel.tensor * plan.model.hidden;
+}
+
+/** @return rows that the fullest rank's experts compute, in those that each has where all have as
+ * many */
+double GetLargestLoad(const TrainingPlan& plan)
+{
+    const std::vector<double>& load = plan.expertLoad;
+    return load.empty() ? 1
+                        : *std::max_element(load.begin(), load.end()) * double(load.size()) /
+                              std::accumulate(load.begin(), load.end(), 0.0);
 }
 
 /** @return bytes that a layer keeps for the backward pass of one micro-batch */
@@ -53,8 +64,9 @@ double LayerActivationBytes(const TrainingPlan& plan, uint32_t layer, bool isRec
         const double output = plan.Recomputes(RecomputeModule::EXPERT_ACTIVATION)
                                   ? tokens * double(model.ffnHidden) * input / tensor
                                   : 0;
-        kept += model.topK * (ffn(model.ffnHidden) - output) + ffn(model.sharedFfn);
-        kept += model.topK * tokens * hidden * input / split *
+        const double copies = model.topK * GetLargestLoad(plan);
+        kept += copies * (ffn(model.ffnHidden) - output) + ffn(model.sharedFfn);
+        kept += copies * tokens * hidden * input / split *
                 (plan.parallel.GetExpertTensor() > 1 ? tensor : 1); // the experts' input, permuted
     }
     else if (!plan.Recomputes(RecomputeModule::FEED_FORWARD))
@@ -246,12 +258,31 @@ double GetActivationBytes(const TrainingPlan& plan, uint32_t stage)
     double activations = inFlight * ofLayers / plan.chunks + largest;
     if (plan.HoldsPart(stage, plan.GetParts() - 1))
     {
-        // Logits in the parameters' type and in FP32, of the one micro-batch in the loss.
-        activations += double(plan.GetTokens()) *
+        // Logits in the parameters' type and in FP32, of the one micro-batch in the loss; those of
+        // further tokens are made before any is used.
+        activations += (1.0 + plan.model.mtpLayers) * double(plan.GetTokens()) *
                        double(plan.GetPaddedVocabulary() / plan.parallel.tensor) *
                        (BytesOf(plan.parameters) + 4.0);
     }
     return activations;
+}
+
+/**
+ * @return parameters that ShardedLayers holds gathered at most, where layers are given up after
+ *         their passes: embedding and output layer all the while, a layer, and the next one
+ */
+uint64_t GetGatheredParameters(const TrainingPlan& plan)
+{
+    uint64_t largest = 0;
+    uint64_t before = 0; // the layer ahead
+    for (uint32_t layer = 0; layer < plan.model.layers; ++layer)
+    {
+        const uint64_t own = GetLayerParameters(plan, layer).GetTotal();
+        largest = std::max(largest, before + own);
+        before = own;
+    }
+    return largest + GetEmbeddingParameters(plan, 0).GetTotal() +
+           GetHeadParameters(plan, 0).GetTotal();
 }
 
 /** @return what is left of @p count on each of the ranks that share it, rounded up */
@@ -276,9 +307,7 @@ MemoryEstimate EstimateMemory(const TrainingPlan& plan, uint32_t stage)
     uint64_t parameters = all;
     if (plan.sharding == StateSharding::PARAMETERS)
     {
-        const uint32_t layer = plan.model.layers - 1;
-        parameters = plan.reshardAfterForward ? own + 2 * GetLayerParameters(plan, layer).GetTotal()
-                                              : own + all;
+        parameters = own + (plan.reshardAfterForward ? GetGatheredParameters(plan) : all);
     }
     estimate.parameterBytes = parameters * BytesOf(plan.parameters);
     estimate.gradientBytes =

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "echo-training-plan.h"
-
-#include "ns3/echo-error.h"
+#include "echo-plan-check.h"
 
 #include <algorithm>
 #include <numeric>
@@ -14,31 +12,11 @@ namespace echo
 namespace
 {
 
-[[noreturn]] void Refuse(const std::string& key,
-                         const std::string& found,
-                         const std::string& expected)
-{
-    throw InputError({"", 0, key}, found, expected);
-}
-
 void RequirePositive(const std::string& key, uint32_t value)
 {
     if (value == 0)
     {
         Refuse(key, "0", "at least 1");
-    }
-}
-
-void RequireDivisible(const std::string& key,
-                      uint64_t value,
-                      const std::string& divisorKey,
-                      uint64_t divisor)
-{
-    if (value % divisor != 0)
-    {
-        Refuse(key,
-               std::to_string(value),
-               "a multiple of " + divisorKey + " " + std::to_string(divisor));
     }
 }
 
@@ -76,6 +54,12 @@ void CheckModel(const TransformerShape& model)
         {
             Refuse(key, std::to_string(value) + " without experts", "experts too");
         }
+    }
+    if (model.experts > 0 && model.denseLayers >= model.layers)
+    {
+        Refuse("model.dense_layers",
+               std::to_string(model.denseLayers),
+               "fewer than layers " + std::to_string(model.layers) + ", so that one has experts");
     }
 }
 
@@ -189,93 +173,6 @@ void CheckPrecision(const TrainingPlan& plan)
     }
 }
 
-/** Settings of experts that a model without them would ignore. */
-void RefuseWithoutExperts(const TrainingPlan& plan)
-{
-    const char* const expected = "it for a model with experts (model.experts) only";
-    if (!plan.expertLoad.empty())
-    {
-        Refuse("parallel.expert_load", "a load for a model without experts", expected);
-    }
-    if (plan.dispatchDomain > 0)
-    {
-        Refuse("parallel.dispatch_domain",
-               std::to_string(plan.dispatchDomain) + " for a model without experts",
-               expected);
-    }
-    if (plan.fusedExperts)
-    {
-        Refuse("fused_experts", "true for a model without experts", expected);
-    }
-    if (plan.overlapExperts)
-    {
-        Refuse("parallel.overlap_experts", "true for a model without experts", expected);
-    }
-    if (plan.parallel.GetExpertTensor() != plan.parallel.tensor)
-    {
-        Refuse("parallel.expert_tp",
-               std::to_string(plan.parallel.expertTensor) + " for a model without experts",
-               expected);
-    }
-}
-
-/** Where a model has experts: tokens that overlap and domains that do not fit. */
-void CheckDispatch(const TrainingPlan& plan)
-{
-    if (plan.overlapExperts && plan.model.sharedFfn == 0)
-    {
-        Refuse("parallel.overlap_experts",
-               "true without shared experts",
-               "it with model.shared_ffn_hidden only");
-    }
-    if (!plan.expertLoad.empty() && plan.parallel.expert == 1)
-    {
-        Refuse("parallel.expert_load", "a load with ep 1", "it with ep 2 or more only");
-    }
-    const uint32_t domain = plan.dispatchDomain;
-    if (domain > 0 && plan.parallel.expert > domain && plan.parallel.expert % domain != 0)
-    {
-        Refuse("parallel.dispatch_domain",
-               std::to_string(domain),
-               "a divisor of ep " + std::to_string(plan.parallel.expert) + ", or more ranks");
-    }
-}
-
-void CheckExperts(const TrainingPlan& plan)
-{
-    const ParallelDegrees& parallel = plan.parallel;
-    if (plan.model.experts == 0)
-    {
-        if (parallel.expert > 1)
-        {
-            Refuse("parallel.ep",
-                   std::to_string(parallel.expert) + " for a model without experts",
-                   "1, or model.experts");
-        }
-        RefuseWithoutExperts(plan);
-        return;
-    }
-    RequireDivisible("model.experts", plan.model.experts, "ep", parallel.expert);
-    if (parallel.tensor > 1 && !plan.sequenceParallel)
-    {
-        Refuse("parallel.sequence_parallel",
-               "false for experts with tp " + std::to_string(parallel.tensor),
-               "true (as Megatron-Core requires)");
-    }
-    CheckDispatch(plan);
-    if (!plan.expertLoad.empty() && plan.expertLoad.size() != parallel.expert)
-    {
-        Refuse("parallel.expert_load",
-               std::to_string(plan.expertLoad.size()) + " numbers",
-               std::to_string(parallel.expert) + ", one for each of the ep ranks");
-    }
-    const double sum = std::accumulate(plan.expertLoad.begin(), plan.expertLoad.end(), 0.0);
-    if (!plan.expertLoad.empty() && !(sum > 0))
-    {
-        Refuse("parallel.expert_load", "nothing but zeros", "a number above 0");
-    }
-}
-
 void CheckSharding(const TrainingPlan& plan)
 {
     if (plan.sharding == StateSharding::PARAMETERS && plan.model.mtpLayers > 0)
@@ -335,6 +232,12 @@ void CheckRecomputation(const TrainingPlan& plan)
     if (plan.Recomputes(RecomputeModule::EXPERT_ACTIVATION) && plan.model.experts == 0)
     {
         Refuse("recompute", "moe_act without experts", "model.experts too");
+    }
+    if (plan.Recomputes(RecomputeModule::EXPERT_ACTIVATION) && plan.fusedExperts)
+    {
+        Refuse("recompute",
+               "moe_act with fused_experts",
+               "one of them: the activation is inside the experts' products");
     }
     const bool hasDense = plan.model.experts == 0 || plan.model.denseLayers > 0;
     if (plan.Recomputes(RecomputeModule::FEED_FORWARD) && !hasDense)
@@ -401,7 +304,14 @@ void CheckSchedule(const TrainingPlan& plan)
                "interleaved with vp 1",
                "1f1b, or vp 2 or more: one chunk a stage leaves nothing to interleave");
     }
-    CheckPipeline(*plan.GetSchedule(), plan.GetPipelineShape(), !plan.overlapPipeline);
+    const PipelineShape shape = plan.GetPipelineShape();
+    if (shape.stages == 1 && shape.chunks > 1 && shape.placement == PartPlacement::LOOP)
+    {
+        Refuse("parallel.vp",
+               std::to_string(shape.chunks) + " with pp 1",
+               "1, or pp 2 or more: one stage would send to itself");
+    }
+    CheckPipeline(*plan.GetSchedule(), shape, !plan.overlapPipeline);
     CheckPairs(plan);
     if ((plan.host.waitsForPeers || plan.host.waitsForKernels) && plan.host.kernel.IsZero())
     {
@@ -431,9 +341,14 @@ void TrainingPlan::Check() const
     RequireDivisible("model.heads", model.heads, "tp", parallel.tensor);
     RequireDivisible("model.kv_heads", model.kvHeads, "tp", parallel.tensor);
     RequireDivisible("model.ffn_hidden", model.ffnHidden, "tp", parallel.tensor);
+    RequireDivisible("model.dense_ffn_hidden", model.denseFfn, "tp", parallel.tensor);
+    RequireDivisible("model.shared_ffn_hidden", model.sharedFfn, "tp", parallel.tensor);
     if (sequenceParallel)
     {
-        RequireDivisible("model.sequence", model.sequence, "tp", parallel.tensor);
+        RequireDivisible("model.sequence",
+                         model.sequence,
+                         parallel.context > 1 ? "tp x cp" : "tp",
+                         uint64_t(parallel.tensor) * parallel.context);
     }
     CheckExperts(*this);
     CheckStages(*this);

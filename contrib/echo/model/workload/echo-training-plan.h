@@ -69,8 +69,8 @@ struct HostLaunch
 {
     Time kernel;                 //!< host time to issue one kernel; zero: never in the way
     bool waitsForPeers{false};   //!< the host waits for every message between stages
-    bool waitsForKernels{false}; //!< the host waits for each kernel before it issues the next, as
-                                 //!< under a profiler that serialises them
+    bool waitsForKernels{false}; //!< the host is one kernel ahead at most: it issues the next one
+                                 //!< while one runs, and waits until that one is over
 };
 
 /** Everything that a generated training step depends on. */
