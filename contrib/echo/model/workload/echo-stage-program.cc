@@ -148,7 +148,7 @@ void StageProgram::BeginForward(const PipelinePass& pass)
         m_sharded.BeginForward();
         if (m_isFirstUse)
         {
-            m_gradients.WaitForParameters(0);
+            m_gradients.WaitForEmbedding();
         }
         m_ends.EmbeddingForward();
     }
@@ -163,6 +163,10 @@ void StageProgram::BeforeForward(const PipelinePass& pass, uint32_t index)
     m_sharded.BeforeForward(GetLayer(pass, index));
     if (GetLayer(pass, index) >= m_plan.model.layers)
     {
+        if (m_isFirstUse)
+        {
+            m_gradients.WaitForHead(); // a copy of the embedding is in it
+        }
         m_ends.JoinForward();
     }
 }
@@ -178,6 +182,10 @@ void StageProgram::EndForward(const PipelinePass& pass)
 {
     if (GetPart(pass) + 1 == m_plan.GetParts())
     {
+        if (m_isFirstUse)
+        {
+            m_gradients.WaitForHead();
+        }
         m_ends.HeadForward();
     }
     m_emitter.SetPrefix("");
