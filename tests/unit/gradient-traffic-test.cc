@@ -149,4 +149,24 @@ TEST(GradientTraffic, EmbeddingAndHeadWaitForTheirParameters)
     EXPECT_FALSE(WaitsForParameters(*Generate(plan), 0, "head forward norm"));
 }
 
+TEST(GradientTraffic, SplitGradientsAreReducedAtEveryMicroBatch)
+{
+    for (const Case& tried : CASES)
+    {
+        TrainingPlan plan = PlanOf(tried);
+        plan.sharding = StateSharding::GRADIENTS;
+        const auto workload = Generate(plan);
+        // In both directions of DualPipe each part has half of the micro-batches.
+        const uint32_t times =
+            plan.microBatches / (plan.GetPipelineShape().placement == PartPlacement::BOTH ? 2 : 1);
+        for (uint32_t rank : {0, 2})
+        {
+            const uint64_t held = GetStageParameters(plan, rank / 2).GetTotal();
+            EXPECT_EQ(Bytes(*workload, rank, "reduce-scatter"), times * held * 4) << tried.type;
+            EXPECT_EQ(Bytes(*workload, rank, "all-gather"), held * 4) << tried.type;
+        }
+        EXPECT_TRUE(Ends(workload)) << tried.type;
+    }
+}
+
 } // namespace
