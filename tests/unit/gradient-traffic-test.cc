@@ -169,4 +169,21 @@ TEST(GradientTraffic, SplitGradientsAreReducedAtEveryMicroBatch)
     }
 }
 
+TEST(GradientTraffic, AStageWithoutExpertsJoinsTheSumOfTheirNorms)
+{
+    TrainingPlan plan = SmallPlan({1, 1, 2, 4, 2}, 4);
+    plan.model.experts = 4;
+    plan.model.topK = 2;
+    plan.model.sharedFfn = 0;
+    plan.model.denseLayers = 2; // those of the first stage
+    plan.model.SetDefaults();
+    plan.microBatches = 2;
+    const auto workload = Generate(plan);
+    for (uint32_t rank : {0, 4})
+    {
+        EXPECT_EQ(Bytes(*workload, rank, "expert gradient norm all-reduce"), 4u) << rank;
+    }
+    EXPECT_TRUE(Ends(workload));
+}
+
 } // namespace

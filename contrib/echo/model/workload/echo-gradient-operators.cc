@@ -219,7 +219,9 @@ void GradientOperators::Clip()
         return;
     }
     sum("gradient norm all-reduce", LayoutGroup::MODEL);
-    if (m_parameters.experts > 0 && m_plan.parallel.expert > 1)
+    // The group is of all stages: those without experts add nothing, but take part.
+    const TransformerShape& model = m_plan.model;
+    if (model.HasExperts(model.layers + model.mtpLayers - 1) && m_plan.parallel.expert > 1)
     {
         sum("expert gradient norm all-reduce", LayoutGroup::MODEL_EXPERT);
     }
