@@ -401,7 +401,10 @@ void CheckSchedule(const TrainingPlan& plan)
                "interleaved with vp 1",
                "1f1b, or vp 2 or more: one chunk a stage leaves nothing to interleave");
     }
-    CheckPipeline(*plan.GetSchedule(), plan.GetPipelineShape(), !plan.overlapPipeline);
+    CheckPipeline(*plan.GetSchedule(),
+                  plan.GetPipelineShape(),
+                  !plan.overlapPipeline,
+                  "overlap_pipeline: true");
     CheckPairs(plan);
     if ((plan.host.waitsForPeers || plan.host.waitsForKernels) && plan.host.kernel.IsZero())
     {
