@@ -146,7 +146,9 @@ TEST(Recomputation, OfModulesAddsTheirOperatorsAndOperations)
         plan.recompute = RecomputeMode::SELECTIVE;
         plan.recomputeModules = {module};
         const auto workload = Generate(plan);
-        const uint32_t perPass = module == RecomputeModule::FEED_FORWARD ? 2 : 1; // and its gather
+        const bool isGathered =
+            module == RecomputeModule::FEED_FORWARD || module == RecomputeModule::LATENT_EXPANSION;
+        const uint32_t perPass = isGathered ? 2 : 1; // and its gather
         EXPECT_EQ(Count(*workload, 0, remade), 3 * layers * perPass) << remade;
         EXPECT_NEAR(FlopsOf(*workload) / plan.GetStepFlops(), 1, 1e-9) << remade;
         const bool isProduct =
@@ -173,6 +175,49 @@ TEST(Experts, KeepTheRowsOfTheFullestRank)
     EXPECT_EQ(kept({1, 3}) - kept({}), more / 2); // 3/4 of them, not 1/2
     plan.model.topK *= 2;
     EXPECT_EQ(kept({1, 0}) - kept({}), 2 * more);
+}
+
+/** @return bytes of rank 0's collectives whose names begin with @p name */
+uint64_t Bytes(const WorkloadGraph& workload, const std::string& name)
+{
+    const ExecutionGraph& program = *workload.GetProgram(RankId(0));
+    uint64_t bytes = 0;
+    for (const Operator& op : program.GetOperators())
+    {
+        if (op.type == OperatorType::COLLECTIVE && program.GetName(op).rfind(name, 0) == 0)
+        {
+            bytes += program.GetCommunication(op).spec.bytes;
+        }
+    }
+    return bytes;
+}
+
+TEST(LatentAttention, GathersAndReducesWhatItExpands)
+{
+    TrainingPlan plan = LatentMixture();
+    plan.model.mtpLayers = 0;
+    plan.microBatches = 1;
+    const uint64_t tokens = 128 * 2; // of two bytes
+    const auto split = Generate(plan);
+    EXPECT_EQ(Bytes(*split, "layer 0 forward query expansion"), tokens * 96);
+    EXPECT_EQ(Bytes(*split, "layer 0 forward key-value expansion"), tokens * 64);
+    EXPECT_EQ(Bytes(*split, "layer 0 forward rotary keys"), tokens * 16);
+    // Gathered once more for the weights' gradients; then the inputs' gradients are reduced.
+    EXPECT_EQ(Bytes(*split, "layer 0 backward query expansion"), 2 * tokens * 96);
+    EXPECT_EQ(Bytes(*split, "layer 0 backward key-value expansion"), 2 * tokens * 64);
+    EXPECT_EQ(Bytes(*split, "layer 0 backward rotary keys"), tokens * 16);
+    plan = SmallPlan({2, 1, 1, 1, 1}, 1);
+    plan.model.latentQueries = 96;
+    plan.model.latentKeys = 64;
+    plan.model.rotarySize = 16;
+    plan.model.learnedPositions = false;
+    plan.model.SetDefaults();
+    const auto whole = Generate(plan); // of four bytes
+    EXPECT_EQ(Bytes(*whole, "layer 0 forward query expansion"), 0u);
+    EXPECT_EQ(Bytes(*whole, "layer 0 forward rotary keys"), 0u);
+    EXPECT_EQ(Bytes(*whole, "layer 0 backward query expansion"), 128u * 4 * 96);
+    EXPECT_EQ(Bytes(*whole, "layer 0 backward key-value expansion"), 128u * 4 * 64);
+    EXPECT_EQ(Bytes(*whole, "layer 0 backward rotary keys"), 0u);
 }
 
 TEST(Experts, FusedProductsActivateAndCast)

@@ -2,6 +2,7 @@
 #include "error-message.h"
 
 #include "ns3/echo-graph-reader.h"
+#include "ns3/echo-overlapped-schedules.h"
 #include "ns3/echo-pipeline-composer.h"
 #include "ns3/echo-workload-builder.h"
 
@@ -260,6 +261,12 @@ TEST(PipelineComposer, InterleavesChunks)
     EXPECT_THAT(Sequence(second, "stages send gradients"),
                 ElementsAre("50>0", "50>0", "50>0", "50>0"));
     EXPECT_THAT(Sequence(first, "stages send gradients"), ElementsAre("50>1", "50>1"));
+}
+
+TEST(PipelineComposer, RefusesPairsAsTheScheduleKeyThatAskedForThem)
+{
+    EXPECT_THAT(MessageOf([] { ComposePipeline(*TwoChunks(), CombinedSchedule(), 4); }),
+                testing::StartsWith("parallel.schedule: found pass F"));
 }
 
 TEST(PipelineComposer, RefusesChunksThatDoNotSuit)

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "list-scheduler.h"
 #include "small-plan.h"
 
 #include "ns3/echo-pipeline-schedule.h"
+#include "ns3/echo-stage-program.h"
 #include "ns3/object-factory.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <random>
 #include <set>
 #include <tuple>
 
@@ -107,7 +110,9 @@ TEST(Schedule, StagesHoldWhatTheClosedFormSays)
     }
 }
 
-std::string Refusal(const std::vector<std::string>& lists, bool blocking = false)
+std::string Refusal(const std::vector<std::string>& lists,
+                    bool blocking = false,
+                    const PipelineShape& shape = {2, 1, 2})
 {
     std::vector<std::vector<PipelinePass>> passes;
     for (const std::string& list : lists)
@@ -116,7 +121,7 @@ std::string Refusal(const std::vector<std::string>& lists, bool blocking = false
     }
     Ptr<ListedSchedule> schedule = CreateObject<ListedSchedule>();
     schedule->SetPasses(std::move(passes));
-    return MessageOf([&] { CheckPipeline(*schedule, {2, 1, 2}, blocking); });
+    return MessageOf([&] { CheckPipeline(*schedule, shape, blocking, "remedy"); });
 }
 
 TEST(Schedule, ListsAreChecked)
@@ -141,6 +146,121 @@ TEST(Schedule, ListsAreChecked)
                     CheckPipeline(*Make("Gpipe"), {2, 2, 2}, true);
                 }),
                 HasSubstr("a schedule of one chunk a stage for 2, expected one for several"));
+}
+
+TEST(Schedule, APassDoesNotRunBesideItsOwnBackwardPass)
+{
+    const PipelineShape one{1, 1, 2};
+    EXPECT_EQ(Refusal({"F0 F1&B0 B1"}, false, one), "");
+    EXPECT_THAT(Refusal({"F0&B0 F1&B1"}, false, one),
+                HasSubstr("found F0&B0 on stage 0, expected a backward pass beside the forward "
+                          "pass of another micro-batch or chunk"));
+    EXPECT_EQ(Refusal({"F0 F0.1&B1"}, false, {1, 2, 2}).find("another micro-batch"),
+              std::string::npos);
+}
+
+TEST(Schedule, MessagesBesidePassesStayInOrder)
+{
+    // Stage 0 sends the activation of F0 first, stage 1 asks for that of F1 first.
+    EXPECT_THAT(Refusal({"F0 F1 B0 B1", "F1 B1 F0 B0"}),
+                HasSubstr("found stage 0 waits forever before B0, expected an order in which"));
+    EXPECT_THAT(Refusal({"F0 F2 I0 F3 F1 B1 B3 I2 W0 W2", "F0 F2 I0 F1 B1 I2 F3 B3 W0 W2"},
+                        false,
+                        {2, 1, 4}),
+                HasSubstr("waits forever"));
+}
+
+TEST(Schedule, WhatBlocksIsToldItsRemedy)
+{
+    // With two chunks both stages send, and neither receives.
+    const PipelineShape shape{2, 2, 4};
+    EXPECT_THAT(MessageOf([&] { CheckPipeline(*Make("Interleaved"), shape, true, "remedy"); }),
+                HasSubstr("every stage's messages meet, or remedy"));
+    EXPECT_THAT(Refusal({"F0 F1&B0 B1", "F0 F1&B0 B1"}),
+                HasSubstr("waits forever before F1&B0, expected"));
+    EXPECT_THAT(Refusal({"F0 F1 B0 B1", "F1 B1 F0 B0"}, true), testing::Not(HasSubstr("remedy")));
+}
+
+/** Exchanges some passes with their neighbours, and makes pairs of some. */
+void Mix(std::vector<PipelinePass>& passes, std::mt19937& random)
+{
+    const auto isOwn = [](const PipelinePass& one, const PipelinePass& other) {
+        return one.microBatch == other.microBatch && one.chunk == other.chunk;
+    };
+    for (uint32_t swaps = random() % 4; swaps > 0; --swaps)
+    {
+        const size_t at = random() % (passes.size() - 1);
+        if (!isOwn(passes[at], passes[at + 1]))
+        {
+            std::swap(passes[at], passes[at + 1]);
+        }
+    }
+    for (size_t i = 0; i + 1 < passes.size(); ++i)
+    {
+        passes[i].isPaired = random() % 6 == 0 && !isOwn(passes[i], passes[i + 1]) &&
+                             passes[i].kind == PipelinePass::Kind::FORWARD &&
+                             passes[i + 1].IsBackward();
+    }
+}
+
+/** @return whether the stages' programs come to their end */
+bool Ends(const TrainingPlan& plan)
+{
+    const ParallelLayout layout(plan.GetDegrees(), RanksOf(plan));
+    WorkloadBuilder builder(RanksOf(plan));
+    std::map<LayoutGroup, CommGroupPtr> groups;
+    for (uint32_t stage = 0; stage < RanksOf(plan); ++stage)
+    {
+        std::vector<LayoutGroup> slots;
+        const auto program = StageProgram(plan, layout, {stage, 0, 0}).Make(slots);
+        std::vector<CommGroupPtr> bound;
+        for (LayoutGroup slot : slots)
+        {
+            CommGroupPtr& group = groups[slot];
+            if (!group)
+            {
+                group = builder.AddGroup(
+                    GetGroupKind(slot), ToString(slot), layout.GetGroup(slot, RankId(stage)));
+            }
+            bound.push_back(group);
+        }
+        builder.SetProgram(RankId(stage), program, std::move(bound));
+    }
+    const auto one = [](const auto&, const auto&) { return 1.0; };
+    return ListScheduler(builder.Build(), one, one).Run();
+}
+
+TEST(Schedule, OrdersPassTheCheckIfTheirProgramsEnd)
+{
+    std::mt19937 random(1);
+    for (const PipelineShape& shape :
+         {PipelineShape{2, 1, 4}, PipelineShape{3, 1, 4}, PipelineShape{2, 2, 4}})
+    {
+        TrainingPlan plan = SmallPlan({1, 1, 1, 1, shape.stages}, shape.stages * shape.chunks);
+        plan.microBatches = shape.microBatches;
+        plan.chunks = shape.chunks;
+        plan.overlapPipeline = true;
+        const char* type = shape.chunks > 1 ? "Interleaved" : "OneForwardOneBackward";
+        uint32_t ended = 0;
+        for (uint32_t trial = 0; trial < 300; ++trial)
+        {
+            std::vector<std::vector<PipelinePass>> passes;
+            for (uint32_t stage = 0; stage < shape.stages; ++stage)
+            {
+                passes.push_back(Make(type)->GetPasses(stage, shape));
+                Mix(passes.back(), random);
+            }
+            Ptr<ListedSchedule> listed = CreateObject<ListedSchedule>();
+            listed->SetPasses(passes);
+            plan.schedule = listed;
+            const std::string refusal = MessageOf([&] { CheckPipeline(*listed, shape, false); });
+            const bool ends = Ends(plan);
+            ASSERT_EQ(refusal.empty(), ends) << trial << ": " << refusal;
+            ended += ends;
+        }
+        EXPECT_GT(ended, 10u);
+        EXPECT_LT(ended, 290u);
+    }
 }
 
 } // namespace

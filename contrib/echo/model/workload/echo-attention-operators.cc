@@ -91,7 +91,9 @@ void LayerOperators::QkvBackward()
 }
 
 // Multi-head latent attention: tokens are compressed on every tensor rank (its part of the
-// sequence), normalised, and expanded to this rank's heads.
+// sequence), normalised, and expanded to this rank's heads. As in Megatron-Core's
+// multi_latent_attention.py the compressions are duplicated, the expansions column-parallel, and
+// with sequence parallelism the keys' rotary part, which is not expanded, is gathered by itself.
 
 void LayerOperators::LatentForward()
 {
@@ -105,6 +107,10 @@ void LayerOperators::LatentForward()
         "key-value compression", m_ownTokens, m_model.latentKeys + m_model.rotarySize, m_hidden);
     m_emitter.Memory(
         "latent norm", KernelKind::NORMALIZATION, m_ownTokens * compressed * 2 * m_bytes);
+    if (m_splitSequence && m_model.rotarySize > 0)
+    {
+        m_emitter.WaitFor(GatherAsync("rotary keys all-gather", m_model.rotarySize));
+    }
     LatentExpansionForward();
 }
 
@@ -113,11 +119,10 @@ void LayerOperators::LatentExpansionForward()
     const ExpandedColumns columns = ExpandLatents(m_model, m_plan.parallel.tensor);
     m_emitter.Cast("latent expansion",
                    m_tokens * (double(m_model.latentQueries) + m_model.latentKeys));
-    Product("query expansion",
-            m_tokens,
-            columns.queries,
-            m_model.latentQueries > 0 ? m_model.latentQueries : m_hidden);
-    Product("key-value expansion", m_tokens, columns.keysAndValues, m_model.latentKeys);
+    SplitForward("query expansion",
+                 columns.queries,
+                 m_model.latentQueries > 0 ? m_model.latentQueries : m_hidden);
+    SplitForward("key-value expansion", columns.keysAndValues, m_model.latentKeys);
 }
 
 void LayerOperators::LatentBackward()
@@ -128,11 +133,16 @@ void LayerOperators::LatentBackward()
     const double keyColumns = m_model.latentKeys + m_model.rotarySize;
     m_emitter.Cast("latent expansion gradient",
                    m_tokens * (columns.queries + columns.keysAndValues));
-    Product(
-        "key-value expansion input gradient", m_tokens, m_model.latentKeys, columns.keysAndValues);
-    WeightGradient("key-value expansion", m_model.latentKeys, columns.keysAndValues, m_tokens);
-    Product("query expansion input gradient", m_tokens, queryInner, columns.queries);
-    WeightGradient("query expansion", queryInner, columns.queries, m_tokens);
+    SplitBackward("key-value expansion", columns.keysAndValues, m_model.latentKeys);
+    SplitBackward("query expansion", columns.queries, queryInner);
+    if (m_splitSequence && m_model.rotarySize > 0)
+    {
+        m_emitter.Collective("rotary keys gradient reduce-scatter",
+                             LayoutGroup::TENSOR,
+                             CollectiveKind::REDUCE_SCATTER,
+                             GetBytes(m_model.rotarySize),
+                             m_plan.parameters);
+    }
     m_emitter.Memory(
         "latent norm", KernelKind::NORMALIZATION, m_ownTokens * compressed * 5 * m_bytes);
     m_emitter.Cast("latent gradient", m_ownTokens * (compressed + m_model.rotarySize));

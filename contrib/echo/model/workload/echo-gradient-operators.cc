@@ -36,48 +36,77 @@ void GradientOperators::Start()
     }
 }
 
+GradientOperators::Gathering GradientOperators::Gather(const ParameterCount& count)
+{
+    const std::string name = "parameters bucket " + std::to_string(m_buckets++) + " all-gather";
+    const auto gather = [&](LayoutGroup group, uint64_t elements) {
+        return elements == 0 ? OperatorId()
+                             : m_emitter.CollectiveAsync(name,
+                                                         group,
+                                                         CollectiveKind::ALL_GATHER,
+                                                         elements * BytesOf(m_plan.parameters),
+                                                         m_plan.parameters);
+    };
+    Gathering made;
+    made.experts = gather(LayoutGroup::EXPERT_DATA, count.experts);
+    made.dense = gather(LayoutGroup::DATA, count.dense);
+    return made;
+}
+
 /** Gathers updated parameters in buckets of whole layers, in the order of the forward pass. */
 void GradientOperators::GatherParameters()
 {
-    ParameterCount open = GetEmbeddingParameters(m_plan, m_stage);
-    size_t waiting = 0; // layers whose parameters are in the open bucket
-    const auto gather = [&](LayoutGroup group, uint64_t elements) {
-        return elements == 0
-                   ? OperatorId()
-                   : m_emitter.CollectiveAsync("parameters bucket " +
-                                                   std::to_string(m_gathers.size()) + " all-gather",
-                                               group,
-                                               CollectiveKind::ALL_GATHER,
-                                               elements * BytesOf(m_plan.parameters),
-                                               m_plan.parameters);
-    };
     for (uint32_t part : m_plan.GetStageParts(m_stage)) // stages that hold the same agree
     {
+        ParameterCount open; // those of a part are not gathered with another's
+        std::vector<Gathering*> waiting;
+        const auto take = [&](const ParameterCount& count, Gathering& user) {
+            open += count;
+            waiting.push_back(&user);
+        };
+        const auto close = [&] {
+            const Gathering made = open.GetTotal() > 0 ? Gather(open) : Gathering();
+            for (Gathering* user : waiting)
+            {
+                *user = made;
+            }
+            open = ParameterCount();
+            waiting.clear();
+        };
+        if (part == 0)
+        {
+            take(GetEmbeddingParameters(m_plan, m_stage), m_embeddingGather);
+        }
         const uint32_t first = m_plan.GetFirstLayerOfPart(part);
+        const size_t before = m_gathers.size();
+        m_gathers.resize(before + m_plan.GetPartSize(part));
         for (uint32_t i = 0; i < m_plan.GetPartSize(part); ++i)
         {
-            open += GetLayerParameters(m_plan, first + i);
-            ++waiting;
-            if (open.GetTotal() < m_bucketElements && i + 1 < m_plan.GetPartSize(part))
+            take(GetLayerParameters(m_plan, first + i), m_gathers[before + i]);
+            if (open.GetTotal() >= m_bucketElements)
             {
-                continue;
+                close();
             }
-            const OperatorId experts = gather(LayoutGroup::EXPERT_DATA, open.experts);
-            const OperatorId dense = gather(LayoutGroup::DATA, open.dense);
-            m_expertGathers.resize(m_gathers.size() + waiting, experts);
-            m_gathers.resize(m_gathers.size() + waiting, dense);
-            open = ParameterCount();
-            waiting = 0;
         }
+        if (part + 1 == m_plan.GetParts())
+        {
+            take(GetHeadParameters(m_plan, m_stage), m_headGather);
+        }
+        close();
     }
+}
+
+void GradientOperators::WaitFor(const Gathering& gathering)
+{
+    m_emitter.WaitFor(gathering.dense);
+    m_emitter.WaitFor(gathering.experts);
 }
 
 void GradientOperators::WaitForParameters(uint32_t position)
 {
     if (position < m_gathers.size())
     {
-        m_emitter.WaitFor(m_gathers[position]);
-        m_emitter.WaitFor(m_expertGathers[position]);
+        WaitFor(m_gathers[position]);
     }
 }
 
@@ -190,7 +219,9 @@ void GradientOperators::Clip()
         return;
     }
     sum("gradient norm all-reduce", LayoutGroup::MODEL);
-    if (m_parameters.experts > 0 && m_plan.parallel.expert > 1)
+    // The group is of all stages: those without experts add nothing, but take part.
+    const TransformerShape& model = m_plan.model;
+    if (model.HasExperts(model.layers + model.mtpLayers - 1) && m_plan.parallel.expert > 1)
     {
         sum("expert gradient norm all-reduce", LayoutGroup::MODEL_EXPERT);
     }

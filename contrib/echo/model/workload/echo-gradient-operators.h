@@ -27,6 +27,18 @@ class GradientOperators
     void Start();
     /** The first forward pass of the stage's @p position-th layer needs its parameters. */
     void WaitForParameters(uint32_t position);
+    /** The first lookup in the embedding needs it. */
+    void WaitForEmbedding()
+    {
+        WaitFor(m_embeddingGather);
+    }
+
+    /** The first use of final norm, output matrix, or the last stage's copy of the embedding. */
+    void WaitForHead()
+    {
+        WaitFor(m_headGather);
+    }
+
     /**
      * Tells that a backward pass has made the gradients of @p count. With overlap a bucket that is
      * full is reduced at once.
@@ -45,8 +57,17 @@ class GradientOperators
         uint64_t elements{0};
     };
 
+    /** Of a bucket of parameters; invalid where nothing is gathered. */
+    struct Gathering
+    {
+        OperatorId dense;
+        OperatorId experts;
+    };
+
     void Reduce(LayoutGroup group, uint64_t elements);
+    Gathering Gather(const ParameterCount& count);
     void GatherParameters();
+    void WaitFor(const Gathering& gathering);
     /** @return parameters whose gradients this rank holds in full */
     uint64_t GetHeld() const;
     /** @return parameters that this rank updates where that is split */
@@ -59,12 +80,14 @@ class GradientOperators
     const TrainingPlan& m_plan;
     uint32_t m_stage;
     ParameterCount m_parameters;
-    uint64_t m_bucketElements;               //!< size at which a bucket is reduced
-    ParameterCount m_open;                   //!< ready, but not yet reduced
-    std::vector<Bucket> m_reduced;           //!< in order
-    std::vector<OperatorId> m_reductions;    //!< of all micro-batches
-    std::vector<OperatorId> m_gathers;       //!< of each layer of the stage's dense parameters
-    std::vector<OperatorId> m_expertGathers; //!< of each layer of the stage's experts
+    uint64_t m_bucketElements;            //!< size at which a bucket is reduced
+    ParameterCount m_open;                //!< ready, but not yet reduced
+    std::vector<Bucket> m_reduced;        //!< in order
+    std::vector<OperatorId> m_reductions; //!< of all micro-batches
+    std::vector<Gathering> m_gathers;     //!< of each layer of the stage
+    Gathering m_embeddingGather;
+    Gathering m_headGather;
+    uint32_t m_buckets{0}; //!< of parameters, gathered
 };
 
 } // namespace echo

@@ -205,26 +205,40 @@ void LayerOperators::GatherHidden(const std::string& name)
     }
 }
 
+OperatorId LayerOperators::GatherAsync(const std::string& name, double columns)
+{
+    return m_emitter.CollectiveAsync(name,
+                                     LayoutGroup::TENSOR,
+                                     CollectiveKind::ALL_GATHER,
+                                     GetBytes(columns),
+                                     m_plan.parameters);
+}
+
 void LayerOperators::ColumnForward(const std::string& name, double columns, bool isWide)
 {
     if (!isWide)
     {
         m_emitter.Cast(name, m_tokens * m_hidden);
     }
+    SplitForward(name, columns, m_hidden, isWide);
+}
+
+void LayerOperators::SplitForward(const std::string& name,
+                                  double columns,
+                                  double inner,
+                                  bool isWide)
+{
     OperatorId gather;
-    if (m_overlaps && !isWide)
+    if (m_splitSequence)
     {
-        gather = m_emitter.CollectiveAsync(name + " input all-gather",
-                                           LayoutGroup::TENSOR,
-                                           CollectiveKind::ALL_GATHER,
-                                           GetHiddenBytes(),
-                                           m_plan.parameters);
+        gather = GatherAsync(name + " input all-gather", inner);
     }
-    else
+    if (!m_overlaps || isWide)
     {
-        GatherHidden(name + " input all-gather");
+        m_emitter.WaitFor(gather);
+        gather = OperatorId();
     }
-    m_emitter.Gemm({name, m_tokens, columns, m_hidden, 1, false, isWide});
+    m_emitter.Gemm({name, m_tokens, columns, inner, 1, false, isWide});
     m_emitter.WaitFor(gather);
 }
 
@@ -234,29 +248,33 @@ void LayerOperators::ColumnBackward(const std::string& name, double columns, boo
     {
         m_emitter.Cast(name + " gradient", m_tokens * columns);
     }
+    SplitBackward(name, columns, m_hidden, isWide);
+}
+
+void LayerOperators::SplitBackward(const std::string& name,
+                                   double columns,
+                                   double inner,
+                                   bool isWide)
+{
     // The input was kept split: it is gathered again beside the input gradient, for the weights'.
     OperatorId gather;
     if (m_splitSequence)
     {
-        gather = m_emitter.CollectiveAsync(name + " input all-gather",
-                                           LayoutGroup::TENSOR,
-                                           CollectiveKind::ALL_GATHER,
-                                           GetHiddenBytes(),
-                                           m_plan.parameters);
+        gather = GatherAsync(name + " input all-gather", inner);
     }
-    m_emitter.Gemm({name + " input gradient", m_tokens, m_hidden, columns, 1, false, isWide});
+    m_emitter.Gemm({name + " input gradient", m_tokens, inner, columns, 1, false, isWide});
     m_emitter.WaitFor(gather);
     const OperatorId reduce = m_emitter.CollectiveAsync(
         name + (m_splitSequence ? " input gradient reduce-scatter" : " input gradient all-reduce"),
         LayoutGroup::TENSOR,
         m_splitSequence ? CollectiveKind::REDUCE_SCATTER : CollectiveKind::ALL_REDUCE,
-        GetHiddenBytes(),
+        GetBytes(inner),
         m_plan.parameters);
     if (!m_plan.overlapReduction)
     {
         m_emitter.WaitFor(reduce);
     }
-    WeightGradient(name, m_hidden, columns, m_tokens, isWide);
+    WeightGradient(name, inner, columns, m_tokens, isWide);
     m_emitter.WaitFor(reduce);
 }
 

@@ -64,6 +64,13 @@ class LayerOperators
      */
     void ColumnForward(const std::string& name, double columns, bool isWide = false);
     void ColumnBackward(const std::string& name, double columns, bool isWide = false);
+    /**
+     * The same without the cast of what comes in.
+     * @param inner columns of the input: with sequence parallelism it is gathered forward, and
+     *        backward, and its gradient is reduced over the tensor ranks
+     */
+    void SplitForward(const std::string& name, double columns, double inner, bool isWide = false);
+    void SplitBackward(const std::string& name, double columns, double inner, bool isWide = false);
     /** A norm over this rank's tokens. */
     void NormForward(const std::string& name);
     void NormBackward(const std::string& name);
@@ -79,8 +86,16 @@ class LayerOperators
     /** @return bytes of a [tokens x hidden] tensor */
     uint64_t GetHiddenBytes() const
     {
-        return static_cast<uint64_t>(m_tokens * m_hidden * m_bytes);
+        return GetBytes(m_hidden);
     }
+
+    /** @return bytes of a [tokens x @p columns] tensor */
+    uint64_t GetBytes(double columns) const
+    {
+        return static_cast<uint64_t>(m_tokens * columns * m_bytes);
+    }
+
+    OperatorId GatherAsync(const std::string& name, double columns);
 
     /** @return tokens on which this rank works outside of matrices */
     double GetOwnTokens() const

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -84,6 +85,12 @@ struct PipelinePass
     uint32_t chunk{0};
     bool isPaired{false}; //!< a forward pass that runs layer by layer with the backward pass after
                           //!< it: one's exchange of tokens beside the other's kernels
+
+    /** @return whether the pass makes the gradient of its input */
+    bool IsBackward() const
+    {
+        return kind == Kind::BACKWARD || kind == Kind::BACKWARD_INPUT;
+    }
 
     bool operator==(const PipelinePass& other) const
     {
@@ -235,6 +242,13 @@ struct PipelineStep
     std::vector<Transfer> transfers; //!< otherwise
 };
 
+/** Names a message from both ends alike: whether it is an activation, its micro-batch, and the part
+ * of the model that made it. */
+using MessageKey = std::tuple<bool, uint32_t, uint32_t>;
+MessageKey GetMessageKey(const PipelineStep::Transfer& transfer,
+                         uint32_t stage,
+                         const PipelineShape& shape);
+
 /** @return a tag that tells messages of equal ends apart: the micro-batch where that is enough */
 int32_t GetTag(const PipelineStep::Transfer& transfer, uint32_t stage, const PipelineShape& shape);
 
@@ -259,10 +273,15 @@ std::vector<PipelineStep> MakePipelineSteps(const PipelineSchedule& schedule,
 /**
  * Checks a schedule over all stages: every stage does every pass once, in an order in which all
  * can run.
- * @param blocking messages hold back what follows (MakePipelineSteps); else only inputs do
+ * @param blocking messages hold back what follows (MakePipelineSteps); else they go beside passes,
+ *        each kind in order, inputs asked for one pass ahead
+ * @param remedy what to set so that messages do not block; named where the order then runs
  * @throws InputError naming stage and pass
  */
-void CheckPipeline(const PipelineSchedule& schedule, const PipelineShape& shape, bool blocking);
+void CheckPipeline(const PipelineSchedule& schedule,
+                   const PipelineShape& shape,
+                   bool blocking,
+                   const std::string& remedy = "");
 
 /**
  * @param pairsExchange what the forward pass of a pair keeps takes, layer by layer, the place of

@@ -148,7 +148,7 @@ void StageProgram::BeginForward(const PipelinePass& pass)
         m_sharded.BeginForward();
         if (m_isFirstUse)
         {
-            m_gradients.WaitForParameters(0);
+            m_gradients.WaitForEmbedding();
         }
         m_ends.EmbeddingForward();
     }
@@ -163,6 +163,10 @@ void StageProgram::BeforeForward(const PipelinePass& pass, uint32_t index)
     m_sharded.BeforeForward(GetLayer(pass, index));
     if (GetLayer(pass, index) >= m_plan.model.layers)
     {
+        if (m_isFirstUse)
+        {
+            m_gradients.WaitForHead(); // a copy of the embedding is in it
+        }
         m_ends.JoinForward();
     }
 }
@@ -178,6 +182,10 @@ void StageProgram::EndForward(const PipelinePass& pass)
 {
     if (GetPart(pass) + 1 == m_plan.GetParts())
     {
+        if (m_isFirstUse)
+        {
+            m_gradients.WaitForHead();
+        }
         m_ends.HeadForward();
     }
     m_emitter.SetPrefix("");
@@ -243,6 +251,11 @@ void StageProgram::EndBackward(const PipelinePass& pass, bool makesGradients)
     }
     m_emitter.SetPrefix("");
     m_layers.DeferWeights(nullptr);
+    FlushReady(makesGradients);
+}
+
+void StageProgram::FlushReady(bool makesGradients)
+{
     if (makesGradients && (m_plan.overlapGradients || m_plan.sharding == StateSharding::GRADIENTS))
     {
         m_gradients.Flush();
@@ -294,21 +307,18 @@ void StageProgram::BackwardWeights(const PipelinePass& pass)
         m_deferred.erase(put);
     }
     m_emitter.SetPrefix("");
-    const bool isLast = CountBackward(pass);
+    const bool makesGradients = CountBackward(pass) || m_plan.sharding == StateSharding::GRADIENTS;
     const uint32_t part = GetPart(pass);
-    Ready(GetPartParameters(m_plan, part), isLast);
+    Ready(GetPartParameters(m_plan, part), makesGradients);
     if (part + 1 == m_plan.GetParts())
     {
-        Ready(GetHeadParameters(m_plan, m_stage), isLast);
+        Ready(GetHeadParameters(m_plan, m_stage), makesGradients);
     }
     if (part == 0)
     {
-        Ready(GetEmbeddingParameters(m_plan, m_stage), isLast);
+        Ready(GetEmbeddingParameters(m_plan, m_stage), makesGradients);
     }
-    if (isLast && m_plan.overlapGradients)
-    {
-        m_gradients.Flush();
-    }
+    FlushReady(makesGradients);
 }
 
 CommunicationDescription::Element StageProgram::MakeElement(const Message& message) const

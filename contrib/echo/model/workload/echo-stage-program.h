@@ -64,6 +64,8 @@ class StageProgram
     void EndBackward(const PipelinePass& pass, bool makesGradients);
     /** Gradients are there, unless the layers' own split takes care of them. */
     void Ready(const ParameterCount& count, bool makesGradients);
+    /** A pass is over: what it made is reduced now, if the plan does not leave that to the end. */
+    void FlushReady(bool makesGradients);
     /** @return whether @p pass was the last backward pass of its chunk */
     bool CountBackward(const PipelinePass& pass);
     void BackwardWeights(const PipelinePass& pass);

@@ -311,7 +311,7 @@ void CheckSchedule(const TrainingPlan& plan)
                std::to_string(shape.chunks) + " with pp 1",
                "1, or pp 2 or more: one stage would send to itself");
     }
-    CheckPipeline(*plan.GetSchedule(), shape, !plan.overlapPipeline);
+    CheckPipeline(*plan.GetSchedule(), shape, !plan.overlapPipeline, "overlap_pipeline: true");
     CheckPairs(plan);
     if ((plan.host.waitsForPeers || plan.host.waitsForKernels) && plan.host.kernel.IsZero())
     {
