@@ -231,6 +231,20 @@ TEST(HybridMix, SamplesLoadNoLinkAboveFull)
     }
 }
 
+// Packets hold up a sample that others are beside for longer than fair shares would: what they cost
+// it is not its own time, which estimates that run alone at the end would take otherwise.
+TEST(HybridMix, ASampleThatOthersStarveDoesNotStandForThoseThatRunAlone)
+{
+    const std::string rest = CaseCluster(8) +
+                             "workload:\n  concurrent: true\n  collectives:\n"
+                             "    - {op: all-reduce, bytes: 4MiB, repeat: 8, ranks: all}\n"
+                             "    - {op: all-to-all, bytes: 4MiB, repeat: 8, ranks: all}\n";
+    const CapturedRun packet = RunText(Header("packet") + rest);
+    const CapturedRun sampled = RunText(Header("hybrid", "{policy: sampled, samples: 1}") + rest);
+    ASSERT_EQ(sampled.error, "");
+    EXPECT_NEAR(Milliseconds(sampled.run.stepTime) / Milliseconds(packet.run.stepTime), 1, 0.12);
+}
+
 // Estimates share links: within 15 % of packets, or else said to be contended; here both.
 TEST(AnalyticalMix, IsWithinFifteenPercentOfPacketsAndSaysContended)
 {
