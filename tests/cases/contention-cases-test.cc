@@ -245,6 +245,27 @@ TEST(HybridMix, ASampleThatOthersStarveDoesNotStandForThoseThatRunAlone)
     EXPECT_NEAR(Milliseconds(sampled.run.stepTime) / Milliseconds(packet.run.stepTime), 1, 0.12);
 }
 
+// All parts of a message that is spread over four ways share its NIC as the one message to a host
+// of the same leaf does.
+TEST(Spread, PartsOfAMessageShareLinksAsOne)
+{
+    const std::string rest =
+        CaseCluster(8, LeafSpine(4, 4)) +
+        "network: {load_balancing: spray}\n"
+        "workload: {collectives: [{op: send-recv, bytes: 8MiB, pairs: [[0, 1], [0, 4]]}]}\n";
+    for (const auto& [fidelity, hybrid] : {std::pair("packet", "{}"),
+                                           std::pair("flow", "{}"),
+                                           std::pair("hybrid", "{contended: flow}")})
+    {
+        const CapturedRun run = RunText(Header(fidelity, hybrid) + rest);
+        ASSERT_EQ(run.collectives.size(), 2u) << run.error;
+        const double first = Milliseconds(run.collectives[0].end - run.collectives[0].start);
+        const double second = Milliseconds(run.collectives[1].end - run.collectives[1].start);
+        EXPECT_NEAR(first / second, 1, 0.05) << fidelity;
+        EXPECT_NEAR(second, 16 * 1.048576 / 12.5, 0.1) << fidelity;
+    }
+}
+
 // Estimates share links: within 15 % of packets, or else said to be contended; here both.
 TEST(AnalyticalMix, IsWithinFifteenPercentOfPacketsAndSaysContended)
 {

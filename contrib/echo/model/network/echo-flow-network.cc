@@ -149,6 +149,7 @@ void FlowNetwork::Activate(uint32_t number, uint32_t transfer)
     const uint64_t bytes = m_transfers[transfer].message.bytes;
     FlowStream& stream = m_streams.Get(number);
     stream.head = stream.tail = transfer;
+    stream.parts = m_transfers[transfer].message.parts;
     stream.unbooked = bytes;
     stream.progress.Start(bytes, NowPs());
     m_streams.Enter(number, NowPs());
@@ -175,8 +176,9 @@ uint64_t FlowNetwork::TakeLeftover(uint32_t number)
     {
         const FlowLink& link = m_streams.GetLink(port);
         left = std::min(left, link.capacity - std::min(link.capacity, link.allocated));
-        fair = std::min(fair, link.capacity / link.users.size());
+        fair = std::min(fair, FlowWeight::GetShare(link.capacity, link.weight));
     }
+    fair /= m_streams.Get(number).parts;
     m_streams.SetRate(number, std::min(left, fair), NowPs());
     Expect(number);
     return fair;

@@ -60,9 +60,11 @@ void SpreadNetwork::Send(const Message& message, DeliveredCallback delivered)
     m_free.pop_back();
     m_divided[number] = {std::move(delivered), parts};
     Message part = message;
+    part.parts = parts;
     uint64_t left = message.bytes;
     for (uint32_t way = 0; way < parts; ++way)
     {
+        part.part = way;
         part.label = Router::WithWay(message.label, way);
         part.bytes = left / (parts - way);
         left -= part.bytes;
