@@ -266,6 +266,43 @@ TEST(Spread, PartsOfAMessageShareLinksAsOne)
     }
 }
 
+// Two ports at each of two switches in a row, which are no spines: a message has four ways.
+TEST(Spread, WaysDivideAtEverySwitchWhateverItsRole)
+{
+    std::string cluster = "cluster:\n  name: diamond\n  hosts: 2\n  gpu: {name: any}\n"
+                          "  host: {gpus: 1, nics: 1, nic: {rate: 400Gbps, delay: 1us}}\n"
+                          "  fabric:\n    type: graph\n    load_balancing: spray\n    nodes:\n";
+    for (const std::string name : {"a", "b", "c", "d", "e", "f"})
+    {
+        cluster += "      - {name: " + name + ", role: " + (name < "c" ? "leaf" : "core") + "}\n";
+    }
+    cluster += "    links:\n      - {a: host0/nic0, b: a}\n      - {a: host1/nic0, b: b}\n";
+    for (const std::string ends : {"ac", "ad", "eb", "fb", "ce", "cf", "de", "df"})
+    {
+        const bool isInner = ends[0] != 'a' && ends[1] != 'b';
+        cluster += "      - {a: " + ends.substr(0, 1) + ", b: " + ends.substr(1) +
+                   ", rate: " + (isInner ? "100" : "200") + "Gbps, delay: 1us}\n";
+    }
+    const CapturedRun run =
+        RunText(Header("flow") + cluster +
+                "workload: {collectives: [{op: send-recv, bytes: 16MiB, pairs: [[0, 1]]}]}\n");
+    ASSERT_EQ(run.error, "");
+    EXPECT_NEAR(Milliseconds(run.run.stepTime), 16 * 1.048576 / 50, 0.01);
+}
+
+// One of four spines is gone: messages that begin after that are divided by three.
+TEST(Spread, WaysAreCountedAgainWhenLinksFail)
+{
+    const CapturedRun run =
+        RunText(Header("flow") + CaseCluster(8, LeafSpine(4, 4)) +
+                "network: {load_balancing: spray, reroute_delay: 10us}\n"
+                "failures: [{time: 0us, switch: spine0, state: down}]\n"
+                "workload: {collectives: [{op: send-recv, bytes: 4MiB, repeat: 4, "
+                "pairs: [[0, 4], [1, 5], [2, 6], [3, 7]]}]}\n");
+    ASSERT_EQ(run.error, "");
+    EXPECT_NEAR(Milliseconds(run.run.stepTime), 16 * 1.048576 / 12.5 * 4 / 3, 0.1);
+}
+
 // Estimates share links: within 15 % of packets, or else said to be contended; here both.
 TEST(AnalyticalMix, IsWithinFifteenPercentOfPacketsAndSaysContended)
 {

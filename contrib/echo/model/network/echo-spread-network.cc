@@ -39,6 +39,11 @@ void SpreadNetwork::Prepare(Ptr<Router> router, RecordSink* sink)
 
 void SpreadNetwork::Send(const Message& message, DeliveredCallback delivered)
 {
+    if (m_changes != m_router->GetChanges())
+    {
+        m_changes = m_router->GetChanges();
+        m_ways.clear();
+    }
     const auto [found, isNew] = m_ways.try_emplace({message.source, message.destination}, 1);
     if (isNew)
     {

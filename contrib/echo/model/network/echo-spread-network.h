@@ -53,6 +53,7 @@ class SpreadNetwork : public NetworkModel
     Ptr<NetworkModel> m_inner;
     Ptr<Router> m_router;
     std::map<std::pair<DeviceId, DeviceId>, uint32_t> m_ways; //!< of pairs that sent
+    uint64_t m_changes{0};                                    //!< of links, when these were found
     std::vector<Divided> m_divided;                           //!< live ones and free ones
     std::vector<uint32_t> m_free;
 };
