@@ -231,6 +231,78 @@ TEST(HybridMix, SamplesLoadNoLinkAboveFull)
     }
 }
 
+// Packets hold up a sample that others are beside for longer than fair shares would: what they cost
+// it is not its own time, which estimates that run alone at the end would take otherwise.
+TEST(HybridMix, ASampleThatOthersStarveDoesNotStandForThoseThatRunAlone)
+{
+    const std::string rest = CaseCluster(8) +
+                             "workload:\n  concurrent: true\n  collectives:\n"
+                             "    - {op: all-reduce, bytes: 4MiB, repeat: 8, ranks: all}\n"
+                             "    - {op: all-to-all, bytes: 4MiB, repeat: 8, ranks: all}\n";
+    const CapturedRun packet = RunText(Header("packet") + rest);
+    const CapturedRun sampled = RunText(Header("hybrid", "{policy: sampled, samples: 1}") + rest);
+    ASSERT_EQ(sampled.error, "");
+    EXPECT_NEAR(Milliseconds(sampled.run.stepTime) / Milliseconds(packet.run.stepTime), 1, 0.12);
+}
+
+// All parts of a message that is spread over four ways share its NIC as the one message to a host
+// of the same leaf does.
+TEST(Spread, PartsOfAMessageShareLinksAsOne)
+{
+    const std::string rest =
+        CaseCluster(8, LeafSpine(4, 4)) +
+        "network: {load_balancing: spray}\n"
+        "workload: {collectives: [{op: send-recv, bytes: 8MiB, pairs: [[0, 1], [0, 4]]}]}\n";
+    for (const auto& [fidelity, hybrid] : {std::pair("packet", "{}"),
+                                           std::pair("flow", "{}"),
+                                           std::pair("hybrid", "{contended: flow}")})
+    {
+        const CapturedRun run = RunText(Header(fidelity, hybrid) + rest);
+        ASSERT_EQ(run.collectives.size(), 2u) << run.error;
+        const double first = Milliseconds(run.collectives[0].end - run.collectives[0].start);
+        const double second = Milliseconds(run.collectives[1].end - run.collectives[1].start);
+        EXPECT_NEAR(first / second, 1, 0.05) << fidelity;
+        EXPECT_NEAR(second, 16 * 1.048576 / 12.5, 0.1) << fidelity;
+    }
+}
+
+// Two ports at each of two switches in a row, which are no spines: a message has four ways.
+TEST(Spread, WaysDivideAtEverySwitchWhateverItsRole)
+{
+    std::string cluster = "cluster:\n  name: diamond\n  hosts: 2\n  gpu: {name: any}\n"
+                          "  host: {gpus: 1, nics: 1, nic: {rate: 400Gbps, delay: 1us}}\n"
+                          "  fabric:\n    type: graph\n    load_balancing: spray\n    nodes:\n";
+    for (const std::string name : {"a", "b", "c", "d", "e", "f"})
+    {
+        cluster += "      - {name: " + name + ", role: " + (name < "c" ? "leaf" : "core") + "}\n";
+    }
+    cluster += "    links:\n      - {a: host0/nic0, b: a}\n      - {a: host1/nic0, b: b}\n";
+    for (const std::string ends : {"ac", "ad", "eb", "fb", "ce", "cf", "de", "df"})
+    {
+        const bool isInner = ends[0] != 'a' && ends[1] != 'b';
+        cluster += "      - {a: " + ends.substr(0, 1) + ", b: " + ends.substr(1) +
+                   ", rate: " + (isInner ? "100" : "200") + "Gbps, delay: 1us}\n";
+    }
+    const CapturedRun run =
+        RunText(Header("flow") + cluster +
+                "workload: {collectives: [{op: send-recv, bytes: 16MiB, pairs: [[0, 1]]}]}\n");
+    ASSERT_EQ(run.error, "");
+    EXPECT_NEAR(Milliseconds(run.run.stepTime), 16 * 1.048576 / 50, 0.01);
+}
+
+// One of four spines is gone: messages that begin after that are divided by three.
+TEST(Spread, WaysAreCountedAgainWhenLinksFail)
+{
+    const CapturedRun run =
+        RunText(Header("flow") + CaseCluster(8, LeafSpine(4, 4)) +
+                "network: {load_balancing: spray, reroute_delay: 10us}\n"
+                "failures: [{time: 0us, switch: spine0, state: down}]\n"
+                "workload: {collectives: [{op: send-recv, bytes: 4MiB, repeat: 4, "
+                "pairs: [[0, 4], [1, 5], [2, 6], [3, 7]]}]}\n");
+    ASSERT_EQ(run.error, "");
+    EXPECT_NEAR(Milliseconds(run.run.stepTime), 16 * 1.048576 / 12.5 * 4 / 3, 0.1);
+}
+
 // Estimates share links: within 15 % of packets, or else said to be contended; here both.
 TEST(AnalyticalMix, IsWithinFifteenPercentOfPacketsAndSaysContended)
 {

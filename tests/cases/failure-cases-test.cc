@@ -179,4 +179,23 @@ TEST(Failures, RepairAfterTheStepIsLeftOut)
     }
 }
 
+// Nor does it send again, at the rate of the job's own NICs, what can never arrive.
+TEST(Failures, BackgroundTrafficWithoutAWayStops)
+{
+    const auto runWith = [](const std::string& failures) {
+        return RunText("echo: 1\nfidelity: packet\n" + failures +
+                       "network: {reroute_delay: 10us}\nplacement: {hosts: [0-3]}\n" +
+                       CaseCluster(8,
+                                   "{type: leaf-spine, hosts_per_leaf: 4, spines: 4, uplinks: 4, "
+                                   "link_rate: 100Gbps, link_delay: 1us}") +
+                       "workload: {collectives: [{op: all-reduce, bytes: 4MiB, repeat: 2}]}\n"
+                       "background: [{pattern: poisson, load: 0.3, bytes: 64KiB}]\n");
+    };
+    const CapturedRun whole = runWith("");
+    const CapturedRun cut = runWith("failures: [{time: 0us, switch: leaf1, state: down}]\n");
+    ASSERT_EQ(cut.error, "");
+    EXPECT_LT(Milliseconds(cut.run.stepTime), 1.2 * Milliseconds(whole.run.stepTime));
+    EXPECT_LT(cut.run.drops, 1000u);
+}
+
 } // namespace

@@ -634,6 +634,12 @@ TEST(Selector, FixedChoiceFollowsAttributesAndSpecs)
     EXPECT_EQ(choice.channels, 4u);
     // 16 MiB a channel in at least 32 pieces: 512 KiB.
     EXPECT_EQ(choice.chunkBytes, 512u << 10);
+    // Nor does one byte less or more double a piece: 8 MiB in 4 x 32.
+    for (const uint64_t bytes : {(8u << 20) - 8, (8u << 20), (8u << 20) + 8})
+    {
+        spec.bytes = bytes;
+        EXPECT_NEAR(static_cast<double>(selector->Select(spec, *layout).chunkBytes), 65536, 1);
+    }
 
     spec.kind = CollectiveKind::ALL_TO_ALL; // no tree can do that
     EXPECT_EQ(selector->Select(spec, *layout).algorithm, CollectiveAlgorithmKind::PAIRWISE);

@@ -59,17 +59,13 @@ uint64_t PipelineChunkBytes(CollectiveAlgorithmKind algorithm,
         return 0;
     }
     // NCCL 2.22, Simple: a slot is 4 MiB of buffer / 8 steps. Smaller for small messages, so that
-    // a chain of hosts fills (NCCL halves for the same reason).
+    // a chain of hosts fills (NCCL halves for the same reason), and not by halves, at which times
+    // would jump where NCCL's do not.
     constexpr uint64_t SLOT_BYTES = 512 * 1024;
     constexpr uint64_t LEAST_BYTES = 16 * 1024;
     constexpr uint64_t PIECES = 32;
-    const uint64_t channelBytes = spec.bytes / std::max(channels, 1u);
-    uint64_t chunk = SLOT_BYTES;
-    while (chunk > LEAST_BYTES && channelBytes / chunk < PIECES)
-    {
-        chunk /= 2;
-    }
-    return chunk;
+    const uint64_t pieces = PIECES * std::max(channels, 1u);
+    return std::clamp((spec.bytes + pieces - 1) / pieces, LEAST_BYTES, SLOT_BYTES);
 }
 
 TypeId FixedSelector::GetTypeId()

@@ -172,6 +172,14 @@ void AnalyticalBackend::BeginElsewhere(const InstancePtr& instance)
     {
         return;
     }
+    for (const InstancePtr& other : m_watch->GetSharing(*instance))
+    {
+        const auto met = m_elsewhere.find(other->id);
+        if (met != m_elsewhere.end() && !met->second.booking)
+        {
+            StopLearning(met->second);
+        }
+    }
     auto booking = std::make_shared<CollectiveInstance>();
     booking->id = instance->id;
     booking->plan = instance->plan;
@@ -199,10 +207,17 @@ Time AnalyticalBackend::EndElsewhere(const CollectiveInstance& instance)
         elsewhere.isDone = true; // others have not made room for all of its bytes yet
         return MicrosecondsToTime(m_sharing.GetProgress(instance.id) * 1e-6);
     }
-    const Time late = Simulator::Now() - elsewhere.left;
-    const Time alone = elsewhere.progress + Scale(late, elsewhere.speed);
+    StopLearning(elsewhere);
+    const Time alone = elsewhere.progress;
     m_elsewhere.erase(found);
     return alone;
+}
+
+void AnalyticalBackend::StopLearning(Elsewhere& elsewhere)
+{
+    elsewhere.progress += Scale(Simulator::Now() - elsewhere.left, elsewhere.speed);
+    elsewhere.left = Simulator::Now();
+    elsewhere.speed = 0;
 }
 
 bool AnalyticalBackend::EndBooking(const InstancePtr& instance)
@@ -215,7 +230,11 @@ bool AnalyticalBackend::EndBooking(const InstancePtr& instance)
     Elsewhere& elsewhere = found->second;
     elsewhere.left = Simulator::Now();
     elsewhere.progress = instance->record.estimate;
-    elsewhere.speed = m_sharing.GetSpeed(instance->id);
+    const auto sharing = m_watch->GetSharing(*instance);
+    const bool isMet = std::any_of(sharing.begin(), sharing.end(), [this](const auto& other) {
+        return m_elsewhere.count(other->id) > 0;
+    });
+    elsewhere.speed = isMet ? 0 : m_sharing.GetSpeed(instance->id);
     elsewhere.booking = nullptr;
     if (elsewhere.isDone)
     {

@@ -73,8 +73,8 @@ class AnalyticalBackend : public CollectiveBackend
         InstancePtr booking; //!< stands for it on links; null: it has had what it asks for
         bool isDone{false};  //!< the other model has ended it
         Time left;           //!< when its booking ended
-        Time progress;       //!< and how far it was then
-        double speed{1};     //!< and how fast
+        Time progress;       //!< and how far it is known to have come
+        double speed{1};     //!< and how fast it goes on; 0: others may hold it up, no one knows
     };
 
     void DoPrepare() override;
@@ -87,6 +87,9 @@ class AnalyticalBackend : public CollectiveBackend
     std::vector<LinkShare> GetShares(const CollectiveInstance& instance);
     /** Adds an instance to those that share links. @return whether its own end has moved */
     bool Share(const InstancePtr& instance, bool isElsewhere);
+    /** One without a booking meets others that are simulated: what it takes from now on is not
+     * known to be its own time. */
+    static void StopLearning(Elsewhere& elsewhere);
     /** It is off its links. */
     void Unshare(CollectiveId id);
     /** An instance's speed has changed. @return whether its end moves, for which it is scheduled */

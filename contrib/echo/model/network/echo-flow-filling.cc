@@ -60,7 +60,7 @@ void FlowFilling::Solve()
     {
         const FlowLink& used = m_streams.GetLink(port);
         Link& link = m_links[port.Get()];
-        link = {used.capacity, used.users.size()};
+        link = {used.capacity, used.weight};
         const uint64_t share = link.GetShare();
         first = std::min(first, BucketOf(share));
         Put(port.Get(), share);
@@ -128,7 +128,7 @@ void FlowFilling::FixLevel(uint64_t share)
         {
             if (m_rates[user.stream] == OPEN)
             {
-                m_rates[user.stream] = share;
+                m_rates[user.stream] = share / m_streams.Get(user.stream).parts;
                 m_bottlenecks[user.stream] = PortId(port);
                 m_order.push_back(user.stream);
             }
@@ -136,11 +136,12 @@ void FlowFilling::FixLevel(uint64_t share)
     }
     for (size_t i = first; i < m_order.size(); ++i)
     {
+        const uint64_t weight = FlowWeight::Of(m_streams.Get(m_order[i]).parts);
         for (const PortId port : m_streams.GetPath(m_order[i]))
         {
             Link& link = m_links[port.Get()];
-            link.remaining -= share;
-            --link.open;
+            link.remaining -= m_rates[m_order[i]];
+            link.open -= weight;
         }
     }
 }

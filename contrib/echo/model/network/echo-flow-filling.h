@@ -60,11 +60,11 @@ class FlowFilling
     struct Link
     {
         uint64_t remaining{0}; //!< bit/s not given to streams with a share
-        uint64_t open{0};      //!< streams without one
+        uint64_t open{0};      //!< weight of those without one
 
         uint64_t GetShare() const
         {
-            return remaining / open;
+            return FlowWeight::GetShare(remaining, open);
         }
     };
 

@@ -124,7 +124,9 @@ void FlowNetwork::Send(const Message& message, DeliveredCallback delivered)
 void FlowNetwork::Activate(uint32_t number)
 {
     FlowStream& stream = m_streams.Get(number);
-    const uint64_t bytes = m_transfers.Get(stream.queue.first).bytes;
+    const Message& head = m_transfers.Get(stream.queue.first);
+    const uint64_t bytes = head.bytes;
+    stream.parts = head.parts;
     stream.unbooked = bytes;
     stream.progress.Start(bytes, NowPs());
     m_streams.Enter(number, NowPs());
@@ -151,8 +153,9 @@ uint64_t FlowNetwork::TakeLeftover(uint32_t number)
     {
         const FlowLink& link = m_streams.GetLink(port);
         left = std::min(left, link.capacity - std::min(link.capacity, link.allocated));
-        fair = std::min(fair, link.capacity / link.users.size());
+        fair = std::min(fair, FlowWeight::GetShare(link.capacity, link.weight));
     }
+    fair /= m_streams.Get(number).parts;
     m_streams.SetRate(number, std::min(left, fair), NowPs());
     Expect(number);
     return fair;

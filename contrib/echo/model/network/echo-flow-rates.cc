@@ -125,7 +125,9 @@ void FlowRates::Solve()
         {
             m_pathLinks.push_back(m_streams.GetLink(port).number);
         }
-        m_solver.AddFlow(m_pathLinks.data(), static_cast<uint32_t>(m_pathLinks.size()));
+        m_solver.AddFlow(m_pathLinks.data(),
+                         static_cast<uint32_t>(m_pathLinks.size()),
+                         m_streams.Get(number).parts);
     }
     m_solver.Solve();
 }
@@ -171,27 +173,31 @@ void FlowRates::IncludeAffected(PortId port)
 {
     const FlowLink& link = m_streams.GetLink(port);
     uint64_t used = 0;
-    uint64_t most = 0;     // highest rate on the link
-    uint64_t atMost = 0;   // streams that have it
+    uint64_t most = 0;     // highest share on the link: a part has one part of its share
+    uint64_t atMost = 0;   // bit/s that sharing may leave: one for each stream that has it
     uint64_t ownShare = 0; // of streams of the set that are stopped here
     bool stopsOwn = false;
+    bool hasParts = false;
     for (const auto& user : link.users)
     {
         const FlowStream& stream = m_streams.Get(user.stream);
         const bool own = stream.visit == m_visit;
         const uint64_t rate = own ? stream.trialRate : stream.progress.GetRate();
         used += rate;
-        atMost = rate > most ? 1 : atMost + (rate == most ? 1 : 0);
-        most = std::max(most, rate);
+        const uint64_t share = rate * stream.parts;
+        hasParts = hasParts || stream.parts > 1;
+        atMost = share > most ? 1 : atMost + (share == most ? 1 : 0);
+        most = std::max(most, share);
         if (own && stream.trialBottleneck == port)
         {
             stopsOwn = true;
-            ownShare = rate;
+            ownShare = share + stream.parts - 1; // rounded down in its rate
         }
     }
     const auto part = [this](uint64_t rate) {
         return static_cast<uint64_t>(static_cast<double>(rate) * m_tolerance);
     };
+    atMost = hasParts ? 2 * link.users.size() : atMost; // shares and rates are rounded
     const bool full = link.capacity - used < atMost + part(link.capacity);
     for (const auto& user : link.users)
     {
@@ -201,9 +207,10 @@ void FlowRates::IncludeAffected(PortId port)
             continue;
         }
         const uint64_t rate = stream.progress.GetRate();
-        const bool tooFast = stopsOwn && rate > ownShare + part(ownShare);
+        const uint64_t share = rate * stream.parts;
+        const bool tooFast = stopsOwn && share > ownShare + part(ownShare);
         const bool losesBottleneck =
-            stream.bottleneck == port && !(full && rate + part(most) >= most);
+            stream.bottleneck == port && !(full && share + stream.parts - 1 + part(most) >= most);
         if (tooFast || losesBottleneck)
         {
             Include(user.stream);

@@ -118,6 +118,7 @@ void FlowStreams::Enter(uint32_t number, int64_t now)
         }
         m_slots[hop] = static_cast<uint32_t>(link.users.size());
         link.users.push_back({number, hop});
+        link.weight += FlowWeight::Of(stream.parts);
     }
 }
 
@@ -137,6 +138,7 @@ void FlowStreams::Leave(uint32_t number, int64_t now)
         link.users[slot] = moved;
         m_slots[moved.hop] = slot;
         link.users.pop_back();
+        link.weight -= FlowWeight::Of(stream.parts);
         link.allocated -= stream.progress.GetRate();
         if (link.users.empty())
         {

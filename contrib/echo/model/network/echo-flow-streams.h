@@ -2,6 +2,7 @@
 #ifndef ECHO_FLOW_STREAMS_H
 #define ECHO_FLOW_STREAMS_H
 
+#include "echo-flow-weight.h"
 #include "echo-fluid-progress.h"
 
 #include "ns3/echo-pool.h"
@@ -31,6 +32,7 @@ struct FlowStream
     PoolQueue queue;        //!< messages: the head, which is being sent, and those that wait
     uint64_t unbooked{0};   //!< bytes of the head that no link has counted yet
     int64_t delay{0};       //!< of the path, ps
+    uint32_t parts{1};      //!< that share links as one stream, each with as much of its share
     uint64_t visit{0};      //!< number of the last update of rates that met it
     uint64_t trialRate{0};  //!< bit/s, found so far in that update
     PortId trialBottleneck; //!< found so far in that update
@@ -77,6 +79,7 @@ struct FlowLink
     uint64_t rate{0};        //!< bit/s while it is not cut
     uint64_t allocated{0};   //!< bit/s: sum of its users' rates
     std::vector<User> users; //!< active streams
+    uint64_t weight{0};      //!< of these together (FlowWeight)
     uint64_t bytes{0};       //!< of messages that are through or went on elsewhere
     int64_t busySince{0};    //!< ps, while it has users
     int64_t busy{0};         //!< ps, up to busySince or the last user's end
@@ -174,7 +177,8 @@ class FlowStreams
         return m_used;
     }
 
-    /** The stream becomes active at @p now (ps), at rate 0, and uses its links. */
+    /** The stream becomes active at @p now (ps), at rate 0, and uses its links. Its `parts` stay
+     * until it stops. */
     void Enter(uint32_t stream, int64_t now);
     /** The stream stops. */
     void Leave(uint32_t stream, int64_t now);

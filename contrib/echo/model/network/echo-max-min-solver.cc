@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-max-min-solver.h"
 
+#include "echo-flow-weight.h"
+
 #include "ns3/assert.h"
 
 #include <algorithm>
@@ -16,6 +18,7 @@ void MaxMinSolver::Clear()
 {
     m_capacities.clear();
     m_flowStart.assign(1, 0);
+    m_parts.clear();
     m_flowLinks.clear();
 }
 
@@ -25,7 +28,7 @@ uint32_t MaxMinSolver::AddLink(uint64_t capacity)
     return static_cast<uint32_t>(m_capacities.size() - 1);
 }
 
-uint32_t MaxMinSolver::AddFlow(const uint32_t* links, uint32_t count)
+uint32_t MaxMinSolver::AddFlow(const uint32_t* links, uint32_t count, uint32_t parts)
 {
     NS_ASSERT_MSG(count > 0, "a flow needs a link");
     if (m_flowStart.empty())
@@ -34,6 +37,7 @@ uint32_t MaxMinSolver::AddFlow(const uint32_t* links, uint32_t count)
     }
     m_flowLinks.insert(m_flowLinks.end(), links, links + count);
     m_flowStart.push_back(static_cast<uint32_t>(m_flowLinks.size()));
+    m_parts.push_back(parts);
     return static_cast<uint32_t>(m_flowStart.size() - 2);
 }
 
@@ -42,9 +46,12 @@ void MaxMinSolver::Solve()
     const size_t flows = m_flowStart.empty() ? 0 : m_flowStart.size() - 1;
     m_remaining = m_capacities;
     m_open.assign(m_capacities.size(), 0);
-    for (const uint32_t link : m_flowLinks)
+    for (size_t flow = 0; flow < flows; ++flow)
     {
-        ++m_open[link];
+        for (uint32_t i = m_flowStart[flow]; i < m_flowStart[flow + 1]; ++i)
+        {
+            m_open[m_flowLinks[i]] += FlowWeight::Of(m_parts[flow]);
+        }
     }
     m_shares.resize(m_capacities.size());
     m_isBottleneck.resize(m_capacities.size());
@@ -67,7 +74,7 @@ void MaxMinSolver::ShareLinks()
         m_isBottleneck[link] = 1;
         if (m_open[link] > 0)
         {
-            m_shares[link] = m_remaining[link] / m_open[link];
+            m_shares[link] = FlowWeight::GetShare(m_remaining[link], m_open[link]);
         }
     }
 }
@@ -106,9 +113,11 @@ void MaxMinSolver::FixFlows()
             continue;
         }
         m_bottlenecks[flow] = *bottleneck;
-        std::for_each(first, last, [this, flow](uint32_t link) {
+        m_rates[flow] /= m_parts[flow];
+        const uint64_t weight = FlowWeight::Of(m_parts[flow]);
+        std::for_each(first, last, [this, flow, weight](uint32_t link) {
             m_remaining[link] -= m_rates[flow];
-            --m_open[link];
+            m_open[link] -= weight;
         });
     }
     m_openFlows.resize(kept); // the least share of all is a bottleneck: at least one was fixed

@@ -32,9 +32,10 @@ class MaxMinSolver
     uint32_t AddLink(uint64_t capacity);
     /**
      * @param links numbers of the links that the flow crosses, each once, at least one
+     * @param parts that share links as one flow, this one among them
      * @return the flow's number, from 0
      */
-    uint32_t AddFlow(const uint32_t* links, uint32_t count);
+    uint32_t AddFlow(const uint32_t* links, uint32_t count, uint32_t parts = 1);
     /** Finds the shares; O(P L) in P passes for flows that cross L links in sum. */
     void Solve();
 
@@ -70,10 +71,11 @@ class MaxMinSolver
 
     std::vector<uint64_t> m_capacities;  //!< by link
     std::vector<uint64_t> m_remaining;   //!< by link: not given to fixed flows
-    std::vector<uint32_t> m_open;        //!< by link: flows not fixed
-    std::vector<uint64_t> m_shares;      //!< by link: what it has for each open flow
+    std::vector<uint64_t> m_open;        //!< by link: weight of flows not fixed
+    std::vector<uint64_t> m_shares;      //!< by link: what it has for an open flow that is no part
     std::vector<uint8_t> m_isBottleneck; //!< by link
     std::vector<uint32_t> m_flowStart;   //!< by flow: first of its links; one entry more
+    std::vector<uint32_t> m_parts;       //!< by flow
     std::vector<uint32_t> m_flowLinks;   //!< links of all flows
     std::vector<uint64_t> m_rates;       //!< by flow; while it is open: the least share on its path
     std::vector<uint32_t> m_bottlenecks; //!< by flow: link

@@ -27,6 +27,8 @@ struct Message
     uint8_t trafficClass{0};  //!< from 0; models without classes serve all alike
     CollectiveId collective;  //!< for records only
     bool isBackground{false}; //!< nobody waits for it: out of reach, it ends no run
+    uint32_t parts{1};        //!< of a message that is spread: in all, which share links as one
+    uint32_t part{0};         //!< which one, from 0
 };
 
 /** Totals over a run, for the summary. */

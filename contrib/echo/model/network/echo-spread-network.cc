@@ -39,6 +39,11 @@ void SpreadNetwork::Prepare(Ptr<Router> router, RecordSink* sink)
 
 void SpreadNetwork::Send(const Message& message, DeliveredCallback delivered)
 {
+    if (m_changes != m_router->GetChanges())
+    {
+        m_changes = m_router->GetChanges();
+        m_ways.clear();
+    }
     const auto [found, isNew] = m_ways.try_emplace({message.source, message.destination}, 1);
     if (isNew)
     {
@@ -53,9 +58,11 @@ void SpreadNetwork::Send(const Message& message, DeliveredCallback delivered)
     }
     const uint32_t number = m_divided.Add({std::move(delivered), parts});
     Message part = message;
+    part.parts = parts;
     uint64_t left = message.bytes;
     for (uint32_t way = 0; way < parts; ++way)
     {
+        part.part = way;
         part.label = Router::WithWay(message.label, way);
         part.bytes = left / (parts - way);
         left -= part.bytes;

@@ -151,7 +151,10 @@ void TrainNetwork::Send(const Message& message, DeliveredCallback delivered)
     stream.sent = 0;
     const PortId port = m_paths.GetPath(number)[0];
     Source& source = m_sources[port.Get()];
-    stream.turn = std::max(stream.turn, source.turn);
+    // Parts of one message take turns in what is one stream's; each waits for those before it.
+    stream.parts = message.parts;
+    const uint64_t before = message.part * std::min(message.bytes, m_mtu * m_trainPackets);
+    stream.turn = std::max(stream.turn, source.turn + before);
     source.streams.push_back(number);
     if (!source.sends)
     {
@@ -244,7 +247,7 @@ void TrainNetwork::SendNext(PortId port)
     train.isLast = train.payload == left;
     train.end = train.endBefore = now - PAST; // all there
     stream.sent += train.payload;
-    stream.turn += train.payload;
+    stream.turn += train.payload * stream.parts;
     if (train.isLast)
     {
         m_transfers.PopFirst(stream.queue);

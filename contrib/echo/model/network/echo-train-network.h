@@ -54,8 +54,9 @@ class TrainNetwork : public NetworkModel
     struct Stream
     {
         PoolQueue queue;
-        uint64_t sent{0}; //!< payload of the head that has left
-        uint64_t turn{0}; //!< payload by which it is its turn, of what it sent and was owed
+        uint64_t sent{0};  //!< payload of the head that has left
+        uint64_t turn{0};  //!< payload by which it is its turn, of what it sent and was owed
+        uint32_t parts{1}; //!< that share turns with it: its bytes count so many times
     };
 
     /** A train on its way. */

@@ -48,8 +48,13 @@ void PacketNetwork::CheckReachability()
     {
         if (pair->IsUnfinished() && !CanArrive(*pair))
         {
-            auto& all = m_background.count(key) > 0 ? background : flows;
+            const bool isBackground = m_background.count(key) > 0;
+            auto& all = isBackground ? background : flows;
             all.emplace_back(std::get<0>(key), std::get<1>(key));
+            if (isBackground)
+            {
+                pair->Abandon(); // else it fills its NIC's link with retransmissions to the end
+            }
         }
     }
     if (!background.empty())

@@ -311,15 +311,19 @@ void PacketNetwork::Flush()
     for (Entry& entry : entries)
     {
         QueuePair& pair = *entry.queuePair;
-        pair.Append(std::move(entry.message));
-        GetNic(pair).Activate(pair, now);
+        if (!pair.IsAbandoned())
+        {
+            pair.Append(std::move(entry.message));
+            GetNic(pair).Activate(pair, now);
+        }
     }
     for (Entry& entry : entries)
     {
         GetNic(*entry.queuePair).Wake(*entry.queuePair, now);
     }
     if (m_failures && std::any_of(entries.begin(), entries.end(), [this](const Entry& entry) {
-            return m_failures->IsAnyDown() && !CanArrive(*entry.queuePair);
+            return m_failures->IsAnyDown() && !entry.queuePair->IsAbandoned() &&
+                   !CanArrive(*entry.queuePair);
         }))
     {
         CheckReachability();

@@ -214,6 +214,10 @@ void QueuePair::SkipArrived()
 
 void QueuePair::OnNack(uint64_t selective)
 {
+    if (m_isAbandoned)
+    {
+        return;
+    }
     if (!m_settings.selective)
     {
         Restart();
@@ -242,8 +246,21 @@ void QueuePair::NoteArrived(uint64_t sequence)
     arrived[index] = true;
 }
 
+void QueuePair::Abandon()
+{
+    m_isAbandoned = true;
+    m_sending = m_messages.end();
+    m_repairEnd = m_repair;
+    m_next = m_highest;
+    m_asked = m_acknowledged; // no timeout
+}
+
 void QueuePair::Restart()
 {
+    if (m_isAbandoned)
+    {
+        return;
+    }
     GetRare().probes.clear(); // what comes may answer either packet of a number (Karn's rule)
     if (m_settings.selective)
     {

@@ -162,6 +162,14 @@ class alignas(64) QueuePair
     /** Sends again all packets that are not known to have arrived. */
     void Restart();
 
+    /** Sends nothing any more: no way will ever be there again. */
+    void Abandon();
+
+    bool IsAbandoned() const
+    {
+        return m_isAbandoned;
+    }
+
     /** @return packets sent and not acknowledged */
     uint64_t GetOutstanding() const
     {
@@ -363,6 +371,7 @@ class alignas(64) QueuePair
     std::vector<RocePort*> m_back;  //!< way of acknowledgements
     std::unique_ptr<Rare> m_rare;   //!< made when needed
     bool m_gapReported{false};      //!< NACK sent for m_expected
+    bool m_isAbandoned{false};
 
   public:
     int64_t lastNotice{INT64_MIN / 2}; //!< last CNP that the receiver sent

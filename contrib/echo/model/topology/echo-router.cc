@@ -48,24 +48,15 @@ TypeId Router::GetTypeId()
 void Router::MakePathChoice()
 {
     m_choice = PathChoice::Make(m_choiceType, m_topology, m_seed);
-    for (const DeviceId leaf : m_topology->GetDevices(DeviceRole::LEAF))
-    {
-        const auto& ports = m_topology->GetPorts(leaf);
-        const auto up = std::count_if(ports.begin(), ports.end(), [this](PortId port) {
-            return m_topology->GetDevice(m_topology->NeighborOf(port)).role == DeviceRole::SPINE;
-        });
-        m_leafUplinks = std::max(m_leafUplinks, static_cast<uint32_t>(up));
-    }
 }
 
-size_t Router::ChooseWay(FlowHop hop, size_t candidates) const
+size_t Router::ChooseWay(FlowHop hop, size_t candidates, uint64_t before) const
 {
     constexpr uint64_t MASK = uint64_t{MOST_WAYS - 1} << WAY_SHIFT;
     const uint64_t way = (hop.label & MASK) >> WAY_SHIFT;
     hop.label &= ~MASK;
-    // Parts of one flow take the ports of a leaf in turn, then those of the next tier.
-    const bool isLeaf = m_topology->GetDevice(hop.at).role == DeviceRole::LEAF;
-    return (ChooseAmong(hop, candidates) + way / (isLeaf ? 1 : m_leafUplinks)) % candidates;
+    // Parts of one flow take the ports of the first hop in turn, then those of the next.
+    return (ChooseAmong(hop, candidates) + way / before) % candidates;
 }
 
 Ptr<Router> Router::CopyWithAllLinksUp() const
@@ -89,6 +80,7 @@ void Router::SetLinksUp(const std::vector<LinkId>& links, bool up)
     {
         m_down[link.Get()] = !up;
     }
+    ++m_changes;
     OnLinksChanged();
 }
 
@@ -103,14 +95,22 @@ PortId Router::ChooseNextHop(DeviceId at,
                              DeviceId destination,
                              uint64_t label) const
 {
-    GetNextHops(at, destination, m_candidates);
-    if (m_candidates.size() < 2)
+    uint64_t before = 1;
+    return ChooseNextHop({at, source, destination, label}, before);
+}
+
+PortId Router::ChooseNextHop(const FlowHop& hop, uint64_t& before) const
+{
+    GetNextHops(hop.at, hop.destination, m_candidates);
+    const size_t candidates = m_candidates.size();
+    if (candidates < 2)
     {
         return m_candidates.empty() ? PortId() : m_candidates.front();
     }
-    const FlowHop hop{at, source, destination, label};
-    return m_candidates[m_spreads ? ChooseWay(hop, m_candidates.size())
-                                  : ChooseAmong(hop, m_candidates.size())];
+    const size_t chosen =
+        m_spreads ? ChooseWay(hop, candidates, before) : ChooseAmong(hop, candidates);
+    before = std::min<uint64_t>(before * candidates, MOST_WAYS);
+    return m_candidates[chosen];
 }
 
 bool Router::FindPath(DeviceId source,
@@ -119,10 +119,11 @@ bool Router::FindPath(DeviceId source,
                       std::vector<PortId>& path) const
 {
     path.clear();
+    uint64_t before = 1;
     DeviceId at = source;
     while (at != destination)
     {
-        const PortId port = ChooseNextHop(at, source, destination, label);
+        const PortId port = ChooseNextHop({at, source, destination, label}, before);
         // A way longer than the number of devices runs in a circle.
         if (!port.IsValid() || path.size() >= m_topology->GetDeviceCount())
         {

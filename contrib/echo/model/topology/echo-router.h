@@ -103,6 +103,12 @@ class Router : public Object
         return m_down.empty() || !m_down[link.Get()];
     }
 
+    /** @return how often links went or came: ways found before the last time may be no more */
+    uint64_t GetChanges() const
+    {
+        return m_changes;
+    }
+
     TopologyPtr GetTopology() const
     {
         return m_topology;
@@ -121,11 +127,13 @@ class Router : public Object
   private:
     static constexpr uint32_t WAY_SHIFT = 56; //!< in labels, above the groups of any run
 
+    /** @param[in,out] before ways to choose among up to here, or MOST_WAYS; with this hop's */
+    PortId ChooseNextHop(const FlowHop& hop, uint64_t& before) const;
     /** @return which of several next hops a part of a spread flow takes */
-    size_t ChooseWay(FlowHop hop, size_t candidates) const;
+    size_t ChooseWay(FlowHop hop, size_t candidates, uint64_t before) const;
 
     bool m_spreads{false};                    //!< attribute Spread
-    uint32_t m_leafUplinks{1};                //!< most of a leaf
+    uint64_t m_changes{0};                    //!< of links
     std::string m_choiceType;                 //!< attribute PathChoice
     Ptr<PathChoice> m_choice;                 //!< the policy
     std::vector<bool> m_down;                 //!< by link; empty: all are up
