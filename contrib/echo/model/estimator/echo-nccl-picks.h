@@ -48,6 +48,15 @@ std::vector<AlgorithmProtocol> EnabledOf(const NcclTuner& tuner,
                                          const std::vector<AlgorithmProtocol>& candidates,
                                          CollectiveKind kind);
 
+/**
+ * @return channels that NCCL uses of those it offers: each further one begins with as many bytes as
+ *         those before have (NcclBytesPerChannel), and is counted in part while it has fewer
+ */
+double NcclChannelsUsed(const NcclEnvironment& environment,
+                        AlgorithmProtocol how,
+                        double bytes,
+                        const GroupShape& shape);
+
 /** @return the tuner's picks by size, all with infinite NcclPick::mostUs */
 std::vector<NcclPick> ListNcclPicks(const NcclTuner& tuner,
                                     const std::vector<AlgorithmProtocol>& candidates,

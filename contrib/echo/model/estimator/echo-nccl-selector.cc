@@ -113,15 +113,8 @@ uint32_t NcclSelector::ChannelsOf(AlgorithmProtocol pick,
                                   double bytes,
                                   const GroupShape& shape) const
 {
-    const NcclEnvironment& nccl = m_model->GetProfile()->nccl;
-    if (pick.algorithm == Algorithm::NVLS || pick.algorithm == Algorithm::NVLS_TREE)
-    {
-        return std::max(nccl.nvlsChannels, 1u);
-    }
-    const double wanted =
-        std::ceil(bytes / NcclBytesPerChannel(pick.algorithm, pick.protocol, shape.ranks));
-    const double offered = NcclChannels(nccl, shape);
-    return static_cast<uint32_t>(std::clamp(wanted, 1.0, offered));
+    return static_cast<uint32_t>(
+        std::ceil(NcclChannelsUsed(m_model->GetProfile()->nccl, pick, bytes, shape)));
 }
 
 CollectiveChoice NcclSelector::SelectFor(const CollectiveSpec& spec, const GroupShape& shape) const

@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 namespace ns3
 {
@@ -76,16 +75,6 @@ Rounds CountRounds(const CollectiveChoice& choice, const GroupShape& shape, cons
     return {std::min(chunk, part), std::max(1.0, std::ceil(part / chunk))};
 }
 
-std::string OutOf(const std::string& found, const std::string& least, const std::string& most)
-{
-    return found + ", calibrated with " + (least == most ? least : least + " to " + most);
-}
-
-std::string OutOf(uint32_t found, uint32_t least, uint32_t most, const char* what)
-{
-    return OutOf(std::to_string(found) + what, std::to_string(least), std::to_string(most));
-}
-
 /** @return a number of what of algorithm, protocol and channels a spec does not leave open */
 uint64_t AskedFor(const CollectiveSpec& spec)
 {
@@ -98,9 +87,6 @@ constexpr double LARGEST_JUMP = 1.4;
 
 /** Most entries of each cache. */
 constexpr size_t MOST_ENTRIES = 65536;
-
-/** Links this much slower than a profile's are other links, not the same ones rounded. */
-constexpr double OTHER_LINK = 0.99;
 
 /** @return a rate as a part of a key, in MB/s */
 uint64_t KeyOf(double rateGBps)
@@ -196,6 +182,7 @@ void WhiteBoxCostModel::DoDispose()
     m_picks.clear();
     m_cache.clear();
     m_linksOfGroup.clear();
+    m_nicLoads.Clear();
     m_profile = nullptr;
     CostModel::DoDispose();
 }
@@ -270,63 +257,10 @@ CostTerms WhiteBoxCostModel::GetTermsOf(const CollectiveSpec& spec,
     return terms;
 }
 
-std::string WhiteBoxCostModel::ExplainExtrapolation(CollectiveKind kind,
-                                                    uint64_t bytes,
-                                                    const GroupShape& shape) const
-{
-    const CalibratedRange* range = m_profile->FindRange(kind);
-    if (m_profile->ranges.empty())
-    {
-        return "profile " + m_profile->name + " has no measurements of its own";
-    }
-    if (!range)
-    {
-        return std::string(ToString(kind)) + " is not calibrated in profile " + m_profile->name +
-               ": constants of its other operations";
-    }
-    if (shape.ranks < range->minRanks || shape.ranks > range->maxRanks)
-    {
-        return OutOf(shape.ranks, range->minRanks, range->maxRanks, " ranks");
-    }
-    if (shape.hosts < range->minHosts || shape.hosts > range->maxHosts)
-    {
-        return OutOf(shape.hosts, range->minHosts, range->maxHosts, " hosts");
-    }
-    if (shape.localRanks < range->minLocalRanks || shape.localRanks > range->maxLocalRanks)
-    {
-        return OutOf(shape.localRanks, range->minLocalRanks, range->maxLocalRanks, " ranks a host");
-    }
-    if (bytes < range->minBytes || bytes > range->maxBytes)
-    {
-        return OutOf(
-            FormatBytes(bytes), FormatBytes(range->minBytes), FormatBytes(range->maxBytes));
-    }
-    return "";
-}
-
 bool WhiteBoxCostModel::UsesFallback(const CollectivePlan& plan) const
 {
     return m_fallback && plan.choice.algorithm == CollectiveAlgorithmKind::PAIRWISE &&
            !m_profile->FindRange(plan.spec.kind);
-}
-
-std::string WhiteBoxCostModel::ExplainLinks(const GroupShape& shape, const LinkRates& links) const
-{
-    const auto explain = [this](double rate, double measured, const char* what) {
-        std::ostringstream text;
-        text << what << " of " << rate << " GB/s, in profile " << m_profile->name << " "
-             << measured;
-        return text.str();
-    };
-    if (shape.localRanks > 1 && links.gpuGBps < OTHER_LINK * m_profile->linkGpuGBps)
-    {
-        return explain(links.gpuGBps, m_profile->linkGpuGBps, "GPUs with links");
-    }
-    if (shape.hosts > 1 && links.nicGBps < OTHER_LINK * m_profile->linkNicGBps)
-    {
-        return explain(links.nicGBps, m_profile->linkNicGBps, "NICs");
-    }
-    return "";
 }
 
 const LinkRates& WhiteBoxCostModel::GetLinks(const GroupLayoutPtr& layout) const
@@ -349,6 +283,7 @@ const LinkRates& WhiteBoxCostModel::GetLinks(const GroupLayoutPtr& layout) const
     if (m_linksOfGroup.size() >= MOST_ENTRIES)
     {
         m_linksOfGroup.clear();
+        m_cache.clear(); // names layouts that are kept there
     }
     return m_linksOfGroup.emplace(layout, slowest).first->second;
 }
@@ -396,12 +331,17 @@ CostBreakdown WhiteBoxCostModel::Compute(const CollectivePlan& plan,
 {
     CostQuery query = QueryOf(plan);
     query.links = links;
-    const CostTerms terms = plan.choice.algorithm == CollectiveAlgorithmKind::PAIRWISE
-                                ? GetPairTerms(plan, shape, query)
-                                : GetTermsOf(plan.spec, plan.choice, shape, query);
+    CostTerms terms = plan.choice.algorithm == CollectiveAlgorithmKind::PAIRWISE
+                          ? GetPairTerms(plan, shape, query)
+                          : GetTermsOf(plan.spec, plan.choice, shape, query);
+    if (NicLoads::IsUneven(*plan.layout))
+    {
+        BoundByNics(plan, shape, terms);
+    }
     CostBreakdown cost;
     cost.reason = ExplainExtrapolation(query.kind, plan.spec.bytes, shape);
     cost.reason = cost.reason.empty() ? ExplainLinks(shape, links) : cost.reason;
+    cost.reason = cost.reason.empty() ? ExplainUneven(*plan.layout) : cost.reason;
     cost.extrapolated = !cost.reason.empty();
     const Rounds rounds = CountRounds(plan.choice, shape, query);
     cost.chunkBytes = static_cast<uint64_t>(rounds.chunkBytes);
@@ -424,6 +364,7 @@ CostBreakdown WhiteBoxCostModel::Estimate(const CollectivePlan& plan) const
     {
         return Compute(plan, shape, links); // depends on more than the key
     }
+    const bool isUneven = NicLoads::IsUneven(*plan.layout);
     const Key key{(uint64_t{static_cast<uint8_t>(plan.spec.kind)} << 48) |
                       (uint64_t{static_cast<uint8_t>(plan.choice.algorithm)} << 40) |
                       (uint64_t{static_cast<uint8_t>(plan.choice.protocol)} << 32) |
@@ -432,7 +373,9 @@ CostBreakdown WhiteBoxCostModel::Estimate(const CollectivePlan& plan) const
                   (uint64_t{shape.ranks} << 32) | shape.hosts,
                   (uint64_t{shape.localRanks} << 32) | shape.nics,
                   KeyOf(links.gpuGBps),
-                  KeyOf(links.nicGBps)};
+                  KeyOf(links.nicGBps),
+                  isUneven ? reinterpret_cast<uintptr_t>(plan.layout.get()) : 0,
+                  isUneven ? plan.spec.root : 0};
     if (const auto it = m_cache.find(key); it != m_cache.end())
     {
         return it->second;
