@@ -107,4 +107,41 @@ TEST(UnevenHosts, AreNamedAndKeptApart)
     EXPECT_EQ(model->Estimate(plan).GetTotal(), cost.GetTotal());
 }
 
+// Slow links inside hosts: what NCCL picks for more bytes takes less than the links need for fewer.
+TEST(Caps, DoNotGoBelowTheLinks)
+{
+    SmallCluster cluster;
+    cluster.hosts = 3;
+    cluster.gpusPerHost = 8;
+    cluster.nvlinkRate = "8Gbps";
+    const auto placement =
+        std::make_shared<const Placement>(Placement::Linear(cluster.Build(), 24));
+    const GroupLayoutPtr layout = MakeGroupLayout(WorldGroup(*placement), placement);
+    const auto model = MakeWhiteBox(
+        ReadProfile(YamlNode::LoadFile(SourceFile("calibration/profiles/h100-sxm.yaml"))));
+    const auto selector = MakeSelector(model);
+    Time last;
+    for (double bytes = 16384; bytes < 1e9; bytes *= 1.1)
+    {
+        const CollectivePlan plan =
+            MakePlan(*selector, CollectiveKind::ALL_REDUCE, static_cast<uint64_t>(bytes), layout);
+        const Time time = model->Estimate(plan).GetTotal();
+        EXPECT_LE(PeakUtilizationOf(plan, time), 1.001)
+            << ToString(plan.choice.algorithm) << " " << plan.spec.bytes;
+        EXPECT_GE(time, last) << plan.spec.bytes;
+        last = time;
+    }
+}
+
+TEST(Caps, ChangeNoSetUp)
+{
+    CostTerms terms{10, 20, 30, 0, 40};
+    terms.Stretch(55);
+    EXPECT_DOUBLE_EQ(terms.setup, 10);
+    EXPECT_DOUBLE_EQ(terms.intra, 10);
+    EXPECT_DOUBLE_EQ(terms.GetTotal(), 55);
+    terms.Stretch(4);
+    EXPECT_DOUBLE_EQ(terms.GetTotal(), 4);
+}
+
 } // namespace

@@ -150,7 +150,7 @@ std::vector<NcclPick> ListNcclPicks(const NcclTuner& tuner,
 
 double NcclPick::Bound(double us, double bytes) const
 {
-    return std::min(mostUs, std::max(us, leastUs + leastUsPerByte * bytes));
+    return std::max(linksUs, std::min(mostUs, std::max(us, leastUs + leastUsPerByte * bytes)));
 }
 
 const NcclPick& FindPick(const std::vector<NcclPick>& picks, double bytes)

@@ -21,6 +21,7 @@ struct NcclPick
     double mostUs{0};         //!< least time that a larger size takes by the pick that begins there
     double leastUs{0};        //!< with leastUsPerByte: a bound from below, so that no pick's time
     double leastUsPerByte{0}; //!< jumps where the next one begins
+    double linksUs{0};        //!< what the links take for the bytes of the picks before, at least
 
     /** @return the time of a formula within the bounds */
     double Bound(double us, double bytes) const;

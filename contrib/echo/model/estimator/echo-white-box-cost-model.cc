@@ -210,6 +210,15 @@ const std::vector<NcclPick>& WhiteBoxCostModel::GetPicks(const CollectiveSpec& s
     query.channels = spec.channels;
     query.betweenHosts = shape.hosts > 1;
     query.links = links;
+    // What takes less than the links need for fewer bytes takes as long as they do, so that no cap
+    // goes below that.
+    for (size_t i = 1; i < picks.size(); ++i)
+    {
+        query.bytes = picks[i - 1].maxBytes;
+        query.how = picks[i - 1].how;
+        const Duty links = LeastTransfer(*m_profile, shape, query);
+        picks[i].linksUs = std::max({picks[i - 1].linksUs, links.intra, links.inter});
+    }
     for (size_t i = picks.size() - 1; i-- > 0;)
     {
         query.bytes = picks[i].maxBytes; // where the next one begins
@@ -246,13 +255,7 @@ CostTerms WhiteBoxCostModel::GetTermsOf(const CollectiveSpec& spec,
         FindPick(GetPicks(spec, shape, query.links), static_cast<double>(spec.bytes));
     if (pick.how == AlgorithmProtocol{choice.algorithm, choice.protocol})
     {
-        const double total = terms.GetTotal();
-        const double part = pick.Bound(total, static_cast<double>(spec.bytes)) / total;
-        for (double* term :
-             {&terms.setup, &terms.intra, &terms.inter, &terms.reduction, &terms.synchronisation})
-        {
-            *term *= part;
-        }
+        terms.Stretch(pick.Bound(terms.GetTotal(), static_cast<double>(spec.bytes)));
     }
     return terms;
 }
