@@ -144,4 +144,19 @@ TEST(Caps, ChangeNoSetUp)
     EXPECT_DOUBLE_EQ(terms.GetTotal(), 4);
 }
 
+// A message is sent with LL while a channel's part has 16 KiB or less, as NCCL does.
+TEST(Messages, TakeLlOnlyWhileTheirPartsAreSmall)
+{
+    const auto model =
+        MakeWhiteBox(ReadProfile(YamlNode::LoadFile(SourceFile("calibration/profiles/b200.yaml"))));
+    const auto selector = MakeSelector(model);
+    const GroupLayoutPtr pair = MakeLayout(2, "400Gbps");
+    const auto protocolOf = [&](uint64_t bytes) {
+        return MakePlan(*selector, CollectiveKind::SEND_RECV, bytes, pair).choice.protocol;
+    };
+    EXPECT_EQ(protocolOf(1024), CollectiveProtocol::LL);
+    EXPECT_EQ(protocolOf(4 << 20), CollectiveProtocol::SIMPLE);
+    EXPECT_EQ(protocolOf(256 << 20), CollectiveProtocol::SIMPLE);
+}
+
 } // namespace

@@ -21,6 +21,14 @@ NS_OBJECT_ENSURE_REGISTERED(NcclSelector);
 
 using Algorithm = CollectiveAlgorithmKind;
 
+namespace
+{
+
+/** Most bytes that a channel sends to a peer with LL (NCCL_P2P_LL_THRESHOLD, src/enqueue.cc). */
+constexpr double MOST_PAIR_LL_BYTES = 16384;
+
+} // namespace
+
 TypeId NcclSelector::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::echo::NcclSelector")
@@ -100,6 +108,16 @@ AlgorithmProtocol NcclSelector::Pick(const CollectiveSpec& spec, const GroupShap
 {
     if (IsPairwise(spec.kind))
     {
+        const bool isMessage = spec.kind == CollectiveKind::SEND_RECV;
+        if (isMessage && spec.protocol == CollectiveProtocol::AUTO &&
+            NcclPairParts(m_model->GetProfile()->nccl,
+                          shape,
+                          static_cast<double>(spec.bytes),
+                          shape.hosts > 1)
+                    .partBytes > MOST_PAIR_LL_BYTES)
+        {
+            return {Algorithm::PAIRWISE, CollectiveProtocol::SIMPLE};
+        }
         return Cheapest(PairCandidatesOf(spec, shape), spec, shape);
     }
     if (GetRule() == SelectionRule::LEAST_COST)

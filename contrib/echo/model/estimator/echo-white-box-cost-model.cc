@@ -247,6 +247,17 @@ CostTerms WhiteBoxCostModel::GetTermsOf(const CollectiveSpec& spec,
                                         const CostQuery& query) const
 {
     CostTerms terms = GetTerms(shape, query);
+    if (IsPairwise(spec.kind) && spec.protocol == CollectiveProtocol::AUTO)
+    {
+        for (const AlgorithmProtocol how : PairCandidatesOf(spec, shape)) // as GetPairTerms
+        {
+            CostQuery other = query;
+            other.how = how;
+            const CostTerms found = GetTerms(shape, other);
+            terms = found.GetTotal() < terms.GetTotal() ? found : terms;
+        }
+        return terms;
+    }
     if (IsPairwise(spec.kind) || m_profile->selection != SelectionRule::TUNER)
     {
         return terms;
