@@ -111,6 +111,7 @@ std::vector<Measurement> ReadLog(const std::string& argument,
         if (key == "op")
         {
             hints.kind = ParseOperation(value);
+            hints.isKindOfLog = true;
         }
         else if (number && (key == "ranks" || key == "hosts"))
         {

@@ -8,6 +8,8 @@
 #include "ns3/echo-error.h"
 #include "ns3/echo-fabric-settings-reader.h"
 #include "ns3/echo-foreign-topology.h"
+#include "ns3/echo-load-balancer.h"
+#include "ns3/echo-policy.h"
 #include "ns3/echo-profile-reader.h"
 #include "ns3/echo-scenario-reader.h"
 #include "ns3/echo-units.h"
@@ -69,7 +71,7 @@ void AddOptions(EchoCommandLine& line, Options& options)
     line.AddOption(
         "congestion-control", "none, dcqcn, hpcc, swift (packet)", options.congestionControl);
     line.AddOption("load-balancing",
-                   "ecmp, static, and spray, flowlet, adaptive (packet); default: the cluster's",
+                   "ecmp, static, spray, adaptive, and flowlet (packet); default: the cluster's",
                    options.loadBalancing);
     line.AddOption("mtu", "payload of a full packet (packet)", options.mtu);
     line.AddOption("fidelity", "packet, flow or analytical", options.fidelity);
@@ -130,32 +132,57 @@ void RefuseIgnored(const Options& options,
     }
     if (fidelity != Fidelity::PACKET)
     {
-        const bool byPackets = options.loadBalancing == "spray" ||
-                               options.loadBalancing == "flowlet" ||
-                               options.loadBalancing == "adaptive";
+        const bool byPackets =
+            !options.loadBalancing.empty() &&
+            LookupPolicy(settings.network.loadBalancing, LoadBalancer::GetTypeId(), "Balancer") ==
+                FlowletBalancer::GetTypeId();
         if (options.congestionControl != plain.congestionControl)
         {
             refuse("congestion-control", options.congestionControl, "none, or --fidelity=packet");
         }
         if (byPackets)
         {
-            refuse("load-balancing", options.loadBalancing, "ecmp, static or --fidelity=packet");
+            refuse("load-balancing",
+                   options.loadBalancing,
+                   "ecmp, static, spray, adaptive or --fidelity=packet");
         }
     }
+    const bool pairs =
+        spec.kind == CollectiveKind::ALL_TO_ALL || spec.kind == CollectiveKind::SEND_RECV;
     const bool analytical = fidelity == Fidelity::ANALYTICAL;
     const bool measured = analytical && !settings.profile.empty();
+    const bool hasFlags =
+        spec.protocol == CollectiveProtocol::LL || spec.protocol == CollectiveProtocol::LL128;
+    if (hasFlags && !measured)
+    {
+        refuse("protocol",
+               options.protocol,
+               "auto, simple or analytical with a profile: nothing else has the flags of LL");
+    }
     if (options.mtu != plain.mtu && (fidelity == Fidelity::FLOW || measured))
     {
         refuse("mtu",
                options.mtu,
                "--fidelity=packet, or analytical with --profile=derived: nothing else has packets");
     }
+    if (settings.collective.chunkBytes > 0 && spec.kind == CollectiveKind::BARRIER)
+    {
+        refuse("chunk", options.chunk, "0: a barrier's messages are not cut");
+    }
+    if (settings.collective.chunkBytes > 0 && pairs)
+    {
+        refuse("chunk", options.chunk, "0: messages from rank to rank are not cut");
+    }
     if (settings.collective.chunkBytes > 0 && measured)
     {
         refuse("chunk", options.chunk, "0: the estimator's profile takes NCCL's own chunks");
     }
-    const bool pairs =
-        spec.kind == CollectiveKind::ALL_TO_ALL || spec.kind == CollectiveKind::SEND_RECV;
+    if (spec.protocol != CollectiveProtocol::AUTO && spec.kind == CollectiveKind::SEND_RECV)
+    {
+        refuse("protocol",
+               options.protocol,
+               "auto: of a message NCCL chooses it by size, and nothing here depends on another");
+    }
     if (spec.channels > 0 && (pairs || spec.kind == CollectiveKind::BARRIER))
     {
         refuse("channels",
@@ -257,8 +284,8 @@ int Run(const Options& options)
               << " fidelity\n"
               << FormatCollectiveHeader() << std::flush;
     const bool barrier = spec.kind == CollectiveKind::BARRIER;
-    const auto sizes =
-        barrier ? std::vector<uint64_t>{0} : Parse("bytes", options.bytes, ParseByteSizes);
+    const std::vector<uint64_t> asked = Parse("bytes", options.bytes, ParseByteSizes);
+    const auto sizes = barrier ? std::vector<uint64_t>{0} : asked;
     for (uint64_t bytes : sizes)
     {
         if (bytes == 0 && !barrier)

@@ -36,7 +36,14 @@ TEST(CollectiveCommand, RefusesWhatItWouldIgnore)
           Case{"--op=all-to-all --channels=3", "--channels: found '3', expected 0: all-to-all has"},
           Case{"--op=barrier --channels=3", "--channels: found '3', expected 0: barrier has"},
           Case{"--congestion-control=dcqcn", "--congestion-control: found 'dcqcn', expected none"},
-          Case{"--load-balancing=spray", "--load-balancing: found 'spray', expected ecmp, static"},
+          Case{"--load-balancing=flowlet", "--load-balancing: found 'flowlet', expected ecmp"},
+          Case{"--load-balancing=ns3::echo::FlowletBalancer --fidelity=flow",
+               "--load-balancing: found 'ns3::echo::FlowletBalancer', expected ecmp, static"},
+          Case{"--op=send-recv --protocol=simple", "--protocol: found 'simple', expected auto"},
+          Case{"--op=all-to-all --chunk=4KiB --profile=derived", "--chunk: found '4KiB', expected"},
+          Case{"--protocol=ll --profile=derived", "--protocol: found 'll', expected auto, simple"},
+          Case{"--protocol=ll128 --fidelity=flow", "--protocol: found 'll128', expected auto"},
+          Case{"--op=barrier --bytes=foo", "--bytes"},
           Case{"--mtu=1024", "--mtu: found '1024', expected --fidelity=packet"},
           Case{"--mtu=1024 --fidelity=flow", "--mtu: found '1024', expected --fidelity=packet"},
           Case{"--chunk=4KiB", "--chunk: found '4KiB', expected 0"}})
@@ -52,6 +59,8 @@ TEST(CollectiveCommand, TakesWhatHasAnEffect)
     for (const char* options : {"--channels=8",
                                 "--mtu=1024 --profile=derived",
                                 "--chunk=4KiB --profile=derived",
+                                "--load-balancing=spray",
+                                "--load-balancing=ns3::echo::SprayBalancer --fidelity=flow",
                                 "--load-balancing=static --fidelity=flow"})
     {
         const Outcome outcome = RunCollective(options);

@@ -184,6 +184,32 @@ TEST(NcclTestsReader, RefusesByLine)
     EXPECT_THROW(ReadNcclTests("/nonexistent", {}), InputError);
 }
 
+// A line lost, a unit mistaken or a wrong cell: what contradicts itself is refused.
+TEST(NcclTestsReader, RefusesWhatContradictsItself)
+{
+    std::string gap = OLD_LOG;
+    gap.replace(gap.find("Rank  1"), 7, "Rank  7");
+    EXPECT_THAT(MessageOf(gap), HasSubstr("'Rank' lines up to rank 7, expected one for each"));
+    const std::string table = "# op: all_reduce\n# ngpus: 2\n# nodes: 1\n"
+                              "size count type redop root time algbw busbw #wrong\n";
+    EXPECT_THAT(MessageOf(table + "1048576 262144 float sum -1 0.1 10.49 10.49 0\n"),
+                HasSubstr("log.txt:5: found a time of 0.1 us for 1048576 bytes beside"));
+    EXPECT_EQ(ReadNcclTestsText(table + "1048576 262144 float sum -1 100 10.49 10.49 0\n", "x", {})
+                  .size(),
+              1u);
+    EXPECT_THAT(
+        MessageOf("op,ranks,hosts,gpus_per_node,size_bytes,time_us\nall_reduce,8,2,8,8,9\n"),
+        HasSubstr("log.txt:2: found 2 hosts for 8 ranks, 8 a host, expected 1"));
+    EXPECT_THAT(MessageOf("op,ranks,hosts,single_call,size_bytes,time_us\nall_reduce,8,2,2,8,9\n"),
+                HasSubstr("log.txt:2: found '2', expected 0 or 1"));
+    const std::string csv = "op,ranks,hosts,size_bytes,time_us\nall_reduce,8,2,8,9\n";
+    NcclTestsHints hints = Hints(CollectiveKind::ALL_GATHER);
+    EXPECT_EQ(MessageOf(csv, hints), ""); // of all logs: those that do not say
+    hints.isKindOfLog = true;
+    EXPECT_THAT(MessageOf(csv, hints), HasSubstr("operation"));
+    EXPECT_EQ(ReadNcclTestsText("\xEF\xBB\xBF" + csv, "x", {}).size(), 1u);
+}
+
 Measurement Row(uint64_t bytes, double time)
 {
     Measurement row;

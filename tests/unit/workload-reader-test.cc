@@ -207,6 +207,8 @@ TEST(CollectiveList, RefusesWhatIsWrong)
     EXPECT_THAT(one("{op: barrier, bytes: 1KiB}"), HasSubstr("bytes of a barrier"));
     EXPECT_THAT(one("{op: send-recv, bytes: 1KiB}"), HasSubstr("no key 'pairs'"));
     EXPECT_THAT(one("{op: send-recv, bytes: 1KiB, pairs: [[0]]}"), HasSubstr("1 entries"));
+    EXPECT_THAT(one("{op: send-recv, bytes: 1KiB, pairs: [[0, 1]], protocol: simple}"),
+                HasSubstr("found 'protocol' of send-recv, expected none"));
     EXPECT_THAT(one("{op: send-recv, bytes: 1KiB, pairs: [[0, 4]]}"), HasSubstr("'4'"));
     EXPECT_THAT(one("{op: send-recv, bytes: 1KiB, pairs: []}"), HasSubstr("no pairs"));
     EXPECT_THAT(one("{op: all-to-all-v, splits: [[1]]}"), HasSubstr("do not fit a group of 4"));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-nccl-picks.h"
 
+#include "echo-nccl-chunks.h"
+
 #include "ns3/echo-collective-selector.h"
 #include "ns3/echo-error.h"
 
@@ -110,6 +112,20 @@ std::vector<AlgorithmProtocol> EnabledOf(const NcclTuner& tuner,
     return enabled.empty() ? candidates : enabled;
 }
 
+double NcclChannelsUsed(const NcclEnvironment& environment,
+                        AlgorithmProtocol how,
+                        double bytes,
+                        const GroupShape& shape)
+{
+    if (how.algorithm == Algorithm::NVLS || how.algorithm == Algorithm::NVLS_TREE)
+    {
+        return std::max(environment.nvlsChannels, 1u);
+    }
+    return std::clamp(bytes / NcclBytesPerChannel(how.algorithm, how.protocol, shape.ranks),
+                      1.0,
+                      static_cast<double>(NcclChannels(environment, shape)));
+}
+
 std::vector<NcclPick> ListNcclPicks(const NcclTuner& tuner,
                                     const std::vector<AlgorithmProtocol>& candidates,
                                     CollectiveKind kind)
@@ -134,7 +150,7 @@ std::vector<NcclPick> ListNcclPicks(const NcclTuner& tuner,
 
 double NcclPick::Bound(double us, double bytes) const
 {
-    return std::min(mostUs, std::max(us, leastUs + leastUsPerByte * bytes));
+    return std::max(linksUs, std::min(mostUs, std::max(us, leastUs + leastUsPerByte * bytes)));
 }
 
 const NcclPick& FindPick(const std::vector<NcclPick>& picks, double bytes)

@@ -21,6 +21,7 @@ struct NcclPick
     double mostUs{0};         //!< least time that a larger size takes by the pick that begins there
     double leastUs{0};        //!< with leastUsPerByte: a bound from below, so that no pick's time
     double leastUsPerByte{0}; //!< jumps where the next one begins
+    double linksUs{0};        //!< what the links take for the bytes of the picks before, at least
 
     /** @return the time of a formula within the bounds */
     double Bound(double us, double bytes) const;
@@ -47,6 +48,15 @@ std::vector<AlgorithmProtocol> PairCandidatesOf(const CollectiveSpec& spec,
 std::vector<AlgorithmProtocol> EnabledOf(const NcclTuner& tuner,
                                          const std::vector<AlgorithmProtocol>& candidates,
                                          CollectiveKind kind);
+
+/**
+ * @return channels that NCCL uses of those it offers: each further one begins with as many bytes as
+ *         those before have (NcclBytesPerChannel), and is counted in part while it has fewer
+ */
+double NcclChannelsUsed(const NcclEnvironment& environment,
+                        AlgorithmProtocol how,
+                        double bytes,
+                        const GroupShape& shape);
 
 /** @return the tuner's picks by size, all with infinite NcclPick::mostUs */
 std::vector<NcclPick> ListNcclPicks(const NcclTuner& tuner,

@@ -21,6 +21,14 @@ NS_OBJECT_ENSURE_REGISTERED(NcclSelector);
 
 using Algorithm = CollectiveAlgorithmKind;
 
+namespace
+{
+
+/** Most bytes that a channel sends to a peer with LL (NCCL_P2P_LL_THRESHOLD, src/enqueue.cc). */
+constexpr double MOST_PAIR_LL_BYTES = 16384;
+
+} // namespace
+
 TypeId NcclSelector::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::echo::NcclSelector")
@@ -100,6 +108,16 @@ AlgorithmProtocol NcclSelector::Pick(const CollectiveSpec& spec, const GroupShap
 {
     if (IsPairwise(spec.kind))
     {
+        const bool isMessage = spec.kind == CollectiveKind::SEND_RECV;
+        if (isMessage && spec.protocol == CollectiveProtocol::AUTO &&
+            NcclPairParts(m_model->GetProfile()->nccl,
+                          shape,
+                          static_cast<double>(spec.bytes),
+                          shape.hosts > 1)
+                    .partBytes > MOST_PAIR_LL_BYTES)
+        {
+            return {Algorithm::PAIRWISE, CollectiveProtocol::SIMPLE};
+        }
         return Cheapest(PairCandidatesOf(spec, shape), spec, shape);
     }
     if (GetRule() == SelectionRule::LEAST_COST)
@@ -113,15 +131,8 @@ uint32_t NcclSelector::ChannelsOf(AlgorithmProtocol pick,
                                   double bytes,
                                   const GroupShape& shape) const
 {
-    const NcclEnvironment& nccl = m_model->GetProfile()->nccl;
-    if (pick.algorithm == Algorithm::NVLS || pick.algorithm == Algorithm::NVLS_TREE)
-    {
-        return std::max(nccl.nvlsChannels, 1u);
-    }
-    const double wanted =
-        std::ceil(bytes / NcclBytesPerChannel(pick.algorithm, pick.protocol, shape.ranks));
-    const double offered = NcclChannels(nccl, shape);
-    return static_cast<uint32_t>(std::clamp(wanted, 1.0, offered));
+    return static_cast<uint32_t>(
+        std::ceil(NcclChannelsUsed(m_model->GetProfile()->nccl, pick, bytes, shape)));
 }
 
 CollectiveChoice NcclSelector::SelectFor(const CollectiveSpec& spec, const GroupShape& shape) const

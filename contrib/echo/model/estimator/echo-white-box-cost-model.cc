@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 namespace ns3
 {
@@ -76,16 +75,6 @@ Rounds CountRounds(const CollectiveChoice& choice, const GroupShape& shape, cons
     return {std::min(chunk, part), std::max(1.0, std::ceil(part / chunk))};
 }
 
-std::string OutOf(const std::string& found, const std::string& least, const std::string& most)
-{
-    return found + ", calibrated with " + (least == most ? least : least + " to " + most);
-}
-
-std::string OutOf(uint32_t found, uint32_t least, uint32_t most, const char* what)
-{
-    return OutOf(std::to_string(found) + what, std::to_string(least), std::to_string(most));
-}
-
 /** @return a number of what of algorithm, protocol and channels a spec does not leave open */
 uint64_t AskedFor(const CollectiveSpec& spec)
 {
@@ -98,9 +87,6 @@ constexpr double LARGEST_JUMP = 1.4;
 
 /** Most entries of each cache. */
 constexpr size_t MOST_ENTRIES = 65536;
-
-/** Links this much slower than a profile's are other links, not the same ones rounded. */
-constexpr double OTHER_LINK = 0.99;
 
 /** @return a rate as a part of a key, in MB/s */
 uint64_t KeyOf(double rateGBps)
@@ -196,6 +182,7 @@ void WhiteBoxCostModel::DoDispose()
     m_picks.clear();
     m_cache.clear();
     m_linksOfGroup.clear();
+    m_nicLoads.Clear();
     m_profile = nullptr;
     CostModel::DoDispose();
 }
@@ -223,6 +210,15 @@ const std::vector<NcclPick>& WhiteBoxCostModel::GetPicks(const CollectiveSpec& s
     query.channels = spec.channels;
     query.betweenHosts = shape.hosts > 1;
     query.links = links;
+    // What takes less than the links need for fewer bytes takes as long as they do, so that no cap
+    // goes below that.
+    for (size_t i = 1; i < picks.size(); ++i)
+    {
+        query.bytes = picks[i - 1].maxBytes;
+        query.how = picks[i - 1].how;
+        const Duty links = LeastTransfer(*m_profile, shape, query);
+        picks[i].linksUs = std::max({picks[i - 1].linksUs, links.intra, links.inter});
+    }
     for (size_t i = picks.size() - 1; i-- > 0;)
     {
         query.bytes = picks[i].maxBytes; // where the next one begins
@@ -251,6 +247,17 @@ CostTerms WhiteBoxCostModel::GetTermsOf(const CollectiveSpec& spec,
                                         const CostQuery& query) const
 {
     CostTerms terms = GetTerms(shape, query);
+    if (IsPairwise(spec.kind) && spec.protocol == CollectiveProtocol::AUTO)
+    {
+        for (const AlgorithmProtocol how : PairCandidatesOf(spec, shape)) // as GetPairTerms
+        {
+            CostQuery other = query;
+            other.how = how;
+            const CostTerms found = GetTerms(shape, other);
+            terms = found.GetTotal() < terms.GetTotal() ? found : terms;
+        }
+        return terms;
+    }
     if (IsPairwise(spec.kind) || m_profile->selection != SelectionRule::TUNER)
     {
         return terms;
@@ -259,74 +266,15 @@ CostTerms WhiteBoxCostModel::GetTermsOf(const CollectiveSpec& spec,
         FindPick(GetPicks(spec, shape, query.links), static_cast<double>(spec.bytes));
     if (pick.how == AlgorithmProtocol{choice.algorithm, choice.protocol})
     {
-        const double total = terms.GetTotal();
-        const double part = pick.Bound(total, static_cast<double>(spec.bytes)) / total;
-        for (double* term :
-             {&terms.setup, &terms.intra, &terms.inter, &terms.reduction, &terms.synchronisation})
-        {
-            *term *= part;
-        }
+        terms.Stretch(pick.Bound(terms.GetTotal(), static_cast<double>(spec.bytes)));
     }
     return terms;
-}
-
-std::string WhiteBoxCostModel::ExplainExtrapolation(CollectiveKind kind,
-                                                    uint64_t bytes,
-                                                    const GroupShape& shape) const
-{
-    const CalibratedRange* range = m_profile->FindRange(kind);
-    if (m_profile->ranges.empty())
-    {
-        return "profile " + m_profile->name + " has no measurements of its own";
-    }
-    if (!range)
-    {
-        return std::string(ToString(kind)) + " is not calibrated in profile " + m_profile->name +
-               ": constants of its other operations";
-    }
-    if (shape.ranks < range->minRanks || shape.ranks > range->maxRanks)
-    {
-        return OutOf(shape.ranks, range->minRanks, range->maxRanks, " ranks");
-    }
-    if (shape.hosts < range->minHosts || shape.hosts > range->maxHosts)
-    {
-        return OutOf(shape.hosts, range->minHosts, range->maxHosts, " hosts");
-    }
-    if (shape.localRanks < range->minLocalRanks || shape.localRanks > range->maxLocalRanks)
-    {
-        return OutOf(shape.localRanks, range->minLocalRanks, range->maxLocalRanks, " ranks a host");
-    }
-    if (bytes < range->minBytes || bytes > range->maxBytes)
-    {
-        return OutOf(
-            FormatBytes(bytes), FormatBytes(range->minBytes), FormatBytes(range->maxBytes));
-    }
-    return "";
 }
 
 bool WhiteBoxCostModel::UsesFallback(const CollectivePlan& plan) const
 {
     return m_fallback && plan.choice.algorithm == CollectiveAlgorithmKind::PAIRWISE &&
            !m_profile->FindRange(plan.spec.kind);
-}
-
-std::string WhiteBoxCostModel::ExplainLinks(const GroupShape& shape, const LinkRates& links) const
-{
-    const auto explain = [this](double rate, double measured, const char* what) {
-        std::ostringstream text;
-        text << what << " of " << rate << " GB/s, in profile " << m_profile->name << " "
-             << measured;
-        return text.str();
-    };
-    if (shape.localRanks > 1 && links.gpuGBps < OTHER_LINK * m_profile->linkGpuGBps)
-    {
-        return explain(links.gpuGBps, m_profile->linkGpuGBps, "GPUs with links");
-    }
-    if (shape.hosts > 1 && links.nicGBps < OTHER_LINK * m_profile->linkNicGBps)
-    {
-        return explain(links.nicGBps, m_profile->linkNicGBps, "NICs");
-    }
-    return "";
 }
 
 const LinkRates& WhiteBoxCostModel::GetLinks(const GroupLayoutPtr& layout) const
@@ -349,6 +297,7 @@ const LinkRates& WhiteBoxCostModel::GetLinks(const GroupLayoutPtr& layout) const
     if (m_linksOfGroup.size() >= MOST_ENTRIES)
     {
         m_linksOfGroup.clear();
+        m_cache.clear(); // names layouts that are kept there
     }
     return m_linksOfGroup.emplace(layout, slowest).first->second;
 }
@@ -396,12 +345,17 @@ CostBreakdown WhiteBoxCostModel::Compute(const CollectivePlan& plan,
 {
     CostQuery query = QueryOf(plan);
     query.links = links;
-    const CostTerms terms = plan.choice.algorithm == CollectiveAlgorithmKind::PAIRWISE
-                                ? GetPairTerms(plan, shape, query)
-                                : GetTermsOf(plan.spec, plan.choice, shape, query);
+    CostTerms terms = plan.choice.algorithm == CollectiveAlgorithmKind::PAIRWISE
+                          ? GetPairTerms(plan, shape, query)
+                          : GetTermsOf(plan.spec, plan.choice, shape, query);
+    if (NicLoads::IsUneven(*plan.layout))
+    {
+        BoundByNics(plan, shape, terms);
+    }
     CostBreakdown cost;
     cost.reason = ExplainExtrapolation(query.kind, plan.spec.bytes, shape);
     cost.reason = cost.reason.empty() ? ExplainLinks(shape, links) : cost.reason;
+    cost.reason = cost.reason.empty() ? ExplainUneven(*plan.layout) : cost.reason;
     cost.extrapolated = !cost.reason.empty();
     const Rounds rounds = CountRounds(plan.choice, shape, query);
     cost.chunkBytes = static_cast<uint64_t>(rounds.chunkBytes);
@@ -424,6 +378,7 @@ CostBreakdown WhiteBoxCostModel::Estimate(const CollectivePlan& plan) const
     {
         return Compute(plan, shape, links); // depends on more than the key
     }
+    const bool isUneven = NicLoads::IsUneven(*plan.layout);
     const Key key{(uint64_t{static_cast<uint8_t>(plan.spec.kind)} << 48) |
                       (uint64_t{static_cast<uint8_t>(plan.choice.algorithm)} << 40) |
                       (uint64_t{static_cast<uint8_t>(plan.choice.protocol)} << 32) |
@@ -432,7 +387,9 @@ CostBreakdown WhiteBoxCostModel::Estimate(const CollectivePlan& plan) const
                   (uint64_t{shape.ranks} << 32) | shape.hosts,
                   (uint64_t{shape.localRanks} << 32) | shape.nics,
                   KeyOf(links.gpuGBps),
-                  KeyOf(links.nicGBps)};
+                  KeyOf(links.nicGBps),
+                  isUneven ? reinterpret_cast<uintptr_t>(plan.layout.get()) : 0,
+                  isUneven ? plan.spec.root : 0};
     if (const auto it = m_cache.find(key); it != m_cache.end())
     {
         return it->second;

@@ -5,6 +5,7 @@
 #include "echo-cost-model.h"
 #include "echo-machine-profile.h"
 #include "echo-nccl-picks.h"
+#include "echo-nic-loads.h"
 #include "echo-white-box-terms.h"
 
 #include <array>
@@ -35,9 +36,9 @@ PickKey PickKeyOf(const CollectiveSpec& spec, const GroupShape& shape);
  * Costs from a calibrated profile by the white-box formulas (echo-white-box-terms.h).
  *
  * An estimate for bytes, ranks, hosts or ranks a host outside the measured range of its operation,
- * for an operation that was not measured, or on slower links than those measured, is marked
- * extrapolated with the reason; it still follows the structure of the algorithm with the constants
- * of the machine.
+ * for an operation that was not measured, on slower links than those measured, or on hosts with
+ * different numbers of ranks is marked extrapolated with the reason; it still follows the structure
+ * of the algorithm with the constants of the machine.
  *
  * Times never fall when bytes grow: what NCCL's tuner picks takes at most the least time that a
  * larger size takes at the start of the sizes of another pick.
@@ -93,8 +94,8 @@ class WhiteBoxCostModel : public CostModel
 
   private:
     /// kind, algorithm, protocol, asked, channels; bytes; ranks, hosts; local ranks, NICs;
-    /// rates of links
-    using Key = std::array<uint64_t, 6>;
+    /// rates of links; of groups with uneven hosts the layout and the root
+    using Key = std::array<uint64_t, 8>;
     /// what picks depend on, with channels and rates of links
     using PicksKey = std::tuple<PickKey, uint32_t, double, double>;
 
@@ -106,11 +107,20 @@ class WhiteBoxCostModel : public CostModel
     bool UsesFallback(const CollectivePlan& plan) const;
     /** @return why the links make an estimate one outside the measured machine, or empty */
     std::string ExplainLinks(const GroupShape& shape, const LinkRates& links) const;
+    /** @return that a group's hosts have different numbers of members, or empty */
+    static std::string ExplainUneven(const GroupLayout& layout);
     /** @return terms of grouped sends and receives: least of the protocols that a plan leaves open
      */
     CostTerms GetPairTerms(const CollectivePlan& plan,
                            const GroupShape& shape,
                            const CostQuery& query) const;
+    /**
+     * @return what the busiest NIC of a group with uneven hosts needs for the bytes, us; of what
+     *         NCCL picks for fewer bytes, too
+     */
+    double GetNicUs(const CollectivePlan& plan, const GroupShape& shape) const;
+    /** Lets no terms beat GetNicUs. */
+    void BoundByNics(const CollectivePlan& plan, const GroupShape& shape, CostTerms& terms) const;
     CostBreakdown Compute(const CollectivePlan& plan,
                           const GroupShape& shape,
                           const LinkRates& links) const;
@@ -122,6 +132,7 @@ class WhiteBoxCostModel : public CostModel
     mutable std::map<PicksKey, std::vector<NcclPick>> m_picks;       //!< by size
     mutable std::unordered_map<Key, CostBreakdown, KeyHash> m_cache; //!< never iterated
     mutable std::unordered_map<GroupLayoutPtr, LinkRates> m_linksOfGroup; //!< never iterated
+    mutable NicLoads m_nicLoads; //!< of groups with uneven hosts
 };
 
 /** @return what the formulas ask of a plan */

@@ -25,6 +25,21 @@ constexpr double LL_STAGES = 4;
 
 } // namespace
 
+void CostTerms::Stretch(double us)
+{
+    const double rest = GetTotal() - setup;
+    if (us < setup || rest <= 0)
+    {
+        *this = {us, 0, 0, 0, 0};
+        return;
+    }
+    const double part = (us - setup) / rest;
+    for (double* term : {&intra, &inter, &reduction, &synchronisation})
+    {
+        *term *= part;
+    }
+}
+
 double SetupOf(const MachineConstants& constants, double channels)
 {
     return constants.setupUs + channels * constants.setupPerChannelUs;

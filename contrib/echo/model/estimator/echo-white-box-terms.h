@@ -26,6 +26,9 @@ struct CostTerms
     {
         return setup + intra + inter + reduction + synchronisation;
     }
+
+    /** Makes the total @p us: set-up stays as it is, unless it alone takes longer. */
+    void Stretch(double us);
 };
 
 /** Rates of links in one direction, GB/s. */

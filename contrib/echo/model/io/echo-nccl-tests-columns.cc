@@ -23,6 +23,10 @@ NcclTestsColumns NcclTestsColumns::OfTable(const std::vector<std::string>& names
         {
             (columns.time == NONE ? columns.time : columns.inPlace) = i;
         }
+        else if (names[i] == "algbw" && columns.rate == NONE)
+        {
+            columns.rate = i;
+        }
         else if ((names[i] == "#wrong" || names[i] == "wrong") && columns.wrong == NONE)
         {
             columns.wrong = i;

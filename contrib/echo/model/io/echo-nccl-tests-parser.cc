@@ -22,7 +22,8 @@ NcclTestsParser::NcclTestsParser(const std::string& name,
 
 std::vector<Measurement> NcclTestsParser::Parse(const std::string& text)
 {
-    std::istringstream in(text);
+    constexpr const char* BYTE_ORDER_MARK = "\xEF\xBB\xBF";
+    std::istringstream in(text.compare(0, 3, BYTE_ORDER_MARK) == 0 ? text.substr(3) : text);
     std::string line;
     while (std::getline(in, line))
     {
@@ -235,6 +236,23 @@ uint64_t NcclTestsParser::ParseWrong(const std::string& text)
     return IsDigits(text) ? std::strtoull(text.c_str(), nullptr, 10) : 0;
 }
 
+void NcclTestsParser::CheckRate(const Measurement& row, const std::vector<std::string>& cells) const
+{
+    if (m_columns.rate >= cells.size() || row.outOfPlaceUs <= 0)
+    {
+        return;
+    }
+    // Printed with two decimals; a row whose columns are of another time is off by far more.
+    const double printed = std::strtod(cells[m_columns.rate].c_str(), nullptr);
+    const double rate = static_cast<double>(row.bytes) / (1000 * row.outOfPlaceUs);
+    if (printed > 2 * rate + 0.01 || rate > 2 * printed + 0.01)
+    {
+        Fail("a time of " + cells[m_columns.time] + " us for " + std::to_string(row.bytes) +
+                 " bytes beside an algbw of " + cells[m_columns.rate],
+             "algbw = bytes / time in GB/s");
+    }
+}
+
 void NcclTestsParser::ParseRow(const std::vector<std::string>& cells, uint32_t line)
 {
     if (cells.size() != m_columns.count)
@@ -252,6 +270,7 @@ void NcclTestsParser::ParseRow(const std::vector<std::string>& cells, uint32_t l
     row.ncclRelease = m_release;
     row.bytes = std::strtoull(cells[m_columns.size].c_str(), nullptr, 10);
     row.outOfPlaceUs = ParseTime(cells[m_columns.time]);
+    CheckRate(row, cells);
     row.inPlaceUs =
         m_columns.inPlace == NcclTestsColumns::NONE ? 0 : ParseTime(cells[m_columns.inPlace]);
     row.wrongElements =

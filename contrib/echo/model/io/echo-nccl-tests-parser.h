@@ -49,6 +49,10 @@ class NcclTestsParser
     void StartCsv(const std::vector<std::string>& names);
     uint32_t ParseCount(const std::string& text) const;
     /** @return microseconds; 0 for a missing value */
+    /** @return whether a cell of 0 or 1 is 1 */
+    bool ParseFlag(const std::string& text) const;
+    /** Refuses a row whose time is not that of its own algbw. */
+    void CheckRate(const Measurement& row, const std::vector<std::string>& cells) const;
     double ParseTime(const std::string& text) const;
     /** Whole numbers count wrong elements; older logs print the largest error instead. */
     static uint64_t ParseWrong(const std::string& text);

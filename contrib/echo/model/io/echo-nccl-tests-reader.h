@@ -20,6 +20,7 @@ struct NcclTestsHints
     std::optional<CollectiveKind> kind;
     std::optional<uint32_t> ranks;
     std::optional<uint32_t> hosts;
+    bool isKindOfLog{false}; //!< kind was said of this one log: it must not contradict
 };
 
 /**

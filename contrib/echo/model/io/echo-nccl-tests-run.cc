@@ -80,6 +80,15 @@ bool NcclTestsParser::ParseDescription(const std::vector<std::string>& words)
     return false;
 }
 
+bool NcclTestsParser::ParseFlag(const std::string& text) const
+{
+    if (text != "0" && text != "1")
+    {
+        Fail("'" + text + "'", "0 or 1");
+    }
+    return text == "1";
+}
+
 void NcclTestsParser::SetKind(const std::string& name)
 {
     const auto kind = FindOperation(name);
@@ -104,6 +113,12 @@ void NcclTestsParser::FillScale(Measurement& row, const std::vector<std::string>
             names.insert(host);
         }
         ranks = static_cast<uint32_t>(m_listed.size());
+        if (m_listed.rbegin()->first >= *ranks)
+        {
+            Fail(std::to_string(*ranks) + " 'Rank' lines up to rank " +
+                     std::to_string(m_listed.rbegin()->first),
+                 "one for each rank");
+        }
         hosts = static_cast<uint32_t>(names.size());
     }
     if (m_columns.ranks != NcclTestsColumns::NONE)
@@ -121,11 +136,19 @@ void NcclTestsParser::FillScale(Measurement& row, const std::vector<std::string>
     }
     if (m_columns.hosts != NcclTestsColumns::NONE)
     {
-        hosts = ParseCount(cells[m_columns.hosts]);
+        const uint32_t said = ParseCount(cells[m_columns.hosts]);
+        if (m_columns.perHost != NcclTestsColumns::NONE && hosts && *hosts != said)
+        {
+            Fail(std::to_string(said) + " hosts for " + std::to_string(*ranks) + " ranks, " +
+                     cells[m_columns.perHost] + " a host",
+                 std::to_string(*hosts));
+        }
+        hosts = said;
     }
     // What the log says, else what the user says, else what the file's name says.
     const auto& guess = m_hints.kind ? m_hints.kind : m_fileKind;
-    row.kind = Settle("operation", m_kind, m_kind ? std::nullopt : guess, "--op");
+    const bool isGuess = m_kind && !m_hints.isKindOfLog;
+    row.kind = Settle("operation", m_kind, isGuess ? std::nullopt : guess, "--op");
     row.ranks = Settle("number of ranks", ranks, m_hints.ranks, "--log=FILE@ranks=N@hosts=M");
     row.hosts = Settle("number of hosts", hosts, m_hints.hosts, "--log=FILE@ranks=N@hosts=M");
     if (row.hosts == 0 || row.ranks < row.hosts)
@@ -134,10 +157,10 @@ void NcclTestsParser::FillScale(Measurement& row, const std::vector<std::string>
              "at least a rank a host");
     }
     row.singleCall =
-        m_columns.single != NcclTestsColumns::NONE && ParseCount(cells[m_columns.single]) != 0;
+        m_columns.single != NcclTestsColumns::NONE && ParseFlag(cells[m_columns.single]);
     if (m_columns.thread != NcclTestsColumns::NONE)
     {
-        row.oneThread = ParseCount(cells[m_columns.thread]) != 0;
+        row.oneThread = ParseFlag(cells[m_columns.thread]);
         row.threadKnown = true;
     }
     else

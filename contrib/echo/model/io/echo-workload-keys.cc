@@ -176,6 +176,14 @@ CollectiveSpec ReadCollectiveSpec(const YamlNode& node, CollectiveKind kind)
     {
         spec.dataType = node.Get("type").Parse<DataType>(ParseDataType);
     }
+    for (const char* key : {"algorithm", "protocol", "channels"})
+    {
+        if (kind == CollectiveKind::SEND_RECV && node.Has(key))
+        {
+            node.Get(key).Fail(std::string("'") + key + "' of send-recv",
+                               "none: NCCL chooses how a message goes, by its size");
+        }
+    }
     if (node.Has("algorithm"))
     {
         spec.algorithm =
