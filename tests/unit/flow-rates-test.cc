@@ -65,6 +65,31 @@ TEST(MaxMinSolver, SharesByHand)
     EXPECT_TRUE(Shares({10}, {}).empty());
 }
 
+// Four parts have what one flow has beside them, together; what one of them cannot use on its own
+// way (link 1) all others share.
+TEST(MaxMinSolver, PartsShareAsOneFlow)
+{
+    MaxMinSolver solver;
+    solver.Clear();
+    solver.AddLink(8000);
+    solver.AddLink(440);
+    const std::vector<uint32_t> shared{0};
+    const std::vector<uint32_t> narrow{0, 1};
+    solver.AddFlow(shared.data(), 1);
+    solver.AddFlow(narrow.data(), 2, 4);
+    for (int part = 1; part < 4; ++part)
+    {
+        solver.AddFlow(shared.data(), 1, 4);
+    }
+    solver.Solve();
+    EXPECT_EQ(solver.GetRate(0), 4320u); // of 8000 - 440 in 7 quarters: 4
+    EXPECT_EQ(solver.GetRate(1), 440u);
+    for (const uint32_t part : {2, 3, 4})
+    {
+        EXPECT_EQ(solver.GetRate(part), 1080u);
+    }
+}
+
 // What max-min fairness means: every flow crosses a link that is full, on which nobody has more.
 // Full up to the bits per second that do not divide: fewer than flows on the link.
 TEST(MaxMinSolver, EveryFlowHasABottleneckInWhateverOrder)
