@@ -215,6 +215,17 @@ TEST(IgnoredSettings, AreNamedOrRefused)
                     HasSubstr("LossRate: estimates, flows and trains have no packets"));
     }
     EXPECT_THAT(RunText(Header("packet") + rest).run.warnings, testing::IsEmpty());
+    const std::string small = CaseCluster(4) + "network: {mtu: 1024}\n"
+                                               "workload: {collectives: [{op: all-reduce, bytes: "
+                                               "1MiB}]}\n";
+    EXPECT_THAT(RunText(Header("flow") + small).run.warnings,
+                testing::Contains(HasSubstr("take no heed of network.mtu")));
+    EXPECT_THAT(RunText(Header("analytical") + small).run.warnings, testing::IsEmpty()); // derived
+    // Hybrid with nobody to meet has run no packets that could be lost.
+    EXPECT_EQ(RunText(Header("hybrid") +
+                      "attributes: {ns3::echo::PacketNetwork::LossRate: 0.01}\n" + rest)
+                  .exitCode,
+              2);
 }
 
 TEST(HybridMix, SamplesLoadNoLinkAboveFull)

@@ -67,10 +67,21 @@ std::string Join(const std::vector<std::string>& names)
     return text;
 }
 
-/** @return keys of the network that differ from their defaults and are of packets only */
-std::vector<std::string> FindChangedKeys(const NetworkSettings& network, bool isTrain)
+/** @return keys that differ from their defaults and that the fidelity takes no heed of */
+std::vector<std::string> FindChangedKeys(const Scenario& scenario, bool isTrain)
 {
+    const NetworkSettings& network = scenario.network;
     std::vector<std::string> changed;
+    const bool isMeasured = scenario.fidelity == Fidelity::ANALYTICAL && !scenario.profile.empty();
+    if (network.mtuBytes != NetworkSettings().mtuBytes &&
+        (scenario.fidelity == Fidelity::FLOW || isMeasured))
+    {
+        changed.push_back("network.mtu");
+    }
+    if (scenario.collective.chunkBytes > 0 && isMeasured)
+    {
+        changed.push_back("collective.chunk");
+    }
     const TypeId none = *LookupPolicy("none", CongestionControl::GetTypeId(), "");
     if (LookupPolicy(network.congestionControl, CongestionControl::GetTypeId(), "") != none)
     {
@@ -124,7 +135,7 @@ std::vector<std::string> DescribeSettingsOfPackets(const Scenario& scenario)
                                "fidelity packet");
     }
     const bool isHybrid = scenario.fidelity == Fidelity::HYBRID;
-    const std::vector<std::string> keys = FindChangedKeys(scenario.network, isHybrid);
+    const std::vector<std::string> keys = FindChangedKeys(scenario, isHybrid);
     changed.insert(changed.begin(), keys.begin(), keys.end());
     if (changed.empty())
     {

@@ -277,6 +277,8 @@ RunRecord ScenarioRunner::RunWithContentionPolicy(const SinkMaker& makeSink)
     });
     if (contended.empty())
     {
+        // Who meets nobody needs no congestion control, but packets would be lost: refuses that.
+        DescribeSettingsOfPackets(m_scenario);
         return run;
     }
     contendedFidelity = ChooseContendedFidelity(packetHops);
