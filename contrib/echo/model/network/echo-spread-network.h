@@ -54,7 +54,7 @@ class SpreadNetwork : public NetworkModel
     Ptr<NetworkModel> m_inner;
     Ptr<Router> m_router;
     std::map<std::pair<DeviceId, DeviceId>, uint32_t> m_ways; //!< of pairs that sent
-    uint64_t m_changes{0}; //!< of links, when these were found
+    uint64_t m_changes{0};                                    //!< of links, when these were found
     Pool<Divided> m_divided;
 };
 

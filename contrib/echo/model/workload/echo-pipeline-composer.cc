@@ -215,7 +215,7 @@ class ProgramComposer
     {
         if (pass.isPaired)
         {
-            throw InputError(SourceLocation{m_program.GetSource(), 0, "parallel.schedule"},
+            throw InputError(SourceLocation{"", 0, "parallel.schedule"},
                              "pass " + ToString(pass) + " of a pair",
                              "one pass after another: a trace's layers cannot be taken apart");
         }
@@ -230,7 +230,7 @@ class ProgramComposer
             Copy(OperatorPart::BACKWARD, pass.chunk, "backward " + number);
             break;
         default:
-            throw InputError(SourceLocation{m_program.GetSource(), 0, "parallel.schedule"},
+            throw InputError(SourceLocation{"", 0, "parallel.schedule"},
                              "pass " + ToString(pass),
                              "forward and whole backward passes, as a trace has them");
         }
