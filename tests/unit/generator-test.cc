@@ -385,6 +385,27 @@ TEST(Generator, ShardedParametersAreGatheredTwiceAndReducedOnce)
               1u);
 }
 
+TEST(Generator, LossOverASplitVocabularyReducesThreeValuesAToken)
+{
+    // Largest logit, logit of the target, sum of exponentials: 128 tokens of 4 B each, on the last
+    // stage only, in each of 3 micro-batches (Megatron-LM's cross entropy).
+    TrainingPlan plan = SmallPlan({2, 1, 1, 1, 2}, 2);
+    plan.microBatches = 3;
+    const auto workload = Generate(plan);
+    for (const std::string value : {"maximum", "target", "sum"})
+    {
+        const auto bytes = [&](uint32_t rank) {
+            return BytesOfCollectives(*workload,
+                                      rank,
+                                      "loss " + value + " all-reduce",
+                                      CollectiveKind::ALL_REDUCE,
+                                      GroupKind::TENSOR);
+        };
+        EXPECT_TRUE(bytes(0).empty()) << value;
+        EXPECT_EQ(bytes(2), std::vector<uint64_t>(3, 128 * 4)) << value;
+    }
+}
+
 TEST(Generator, ContextRanksPassKeysAndValuesInARing)
 {
     TrainingPlan plan = SmallPlan({1, 4, 1, 1, 1}, 1);
