@@ -114,7 +114,7 @@ EchoBackendHelper::EchoBackendHelper(const Cluster& cluster,
 {
     m_settings.network.loadBalancing = GetLoadBalancing(settings.network, cluster);
     m_router = MakeRouter(cluster.topology);
-    m_liveRouter = settings.failures.empty() ? m_router : MakeRouter(cluster.topology);
+    m_liveRouter = settings.failures.empty() ? m_router : m_router->CopyWithAllLinksUp();
 
     Ptr<CollectiveSelector> selector;
     Ptr<DerivedCostModel> derived = CreateObject<DerivedCostModel>();

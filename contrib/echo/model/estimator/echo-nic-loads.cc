@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-nic-loads.h"
 
+#include "echo-plan-geometry.h"
+
 #include "ns3/echo-connection-map.h"
 
 #include <algorithm>
@@ -14,9 +16,6 @@ namespace echo
 namespace
 {
 
-/** Most pairs of ranks whose messages are walked. */
-constexpr uint64_t MOST_PAIRS = 65536;
-
 /** Most groups and algorithms that are kept. */
 constexpr size_t MOST_ENTRIES = 65536;
 
@@ -28,7 +27,7 @@ double FabricRate(const Topology& topology, DeviceId nic)
     {
         if (topology.IsFabricLink(Topology::LinkOf(port)))
         {
-            rate += static_cast<double>(topology.RateOf(port).GetBitRate()) / 8e6;
+            rate += BytesPerMicrosecond(topology.RateOf(port));
         }
     }
     return rate;
@@ -50,7 +49,8 @@ bool NicLoads::IsUneven(const GroupLayout& layout)
 double NicLoads::GetUsPerByte(const CollectivePlan& plan)
 {
     const uint64_t ranks = plan.layout->GetRanks();
-    if (plan.choice.algorithm == CollectiveAlgorithmKind::PAIRWISE && ranks * ranks > MOST_PAIRS)
+    if (plan.choice.algorithm == CollectiveAlgorithmKind::PAIRWISE &&
+        ranks * ranks > MOST_WALKED_PAIRS)
     {
         return 0;
     }

@@ -20,9 +20,6 @@ namespace echo
 namespace
 {
 
-/** Pairs up to which every path of an all-to-all is walked. */
-constexpr uint64_t MOST_WALKED_PAIRS = 65536;
-
 /** How many connections use a port; upwards: those of the tree that go to the root. */
 struct PortUse
 {
@@ -31,11 +28,6 @@ struct PortUse
 };
 
 using PortUses = std::unordered_map<uint32_t, PortUse>; // looked up only
-
-double BytesPerMicrosecond(DataRate rate)
-{
-    return static_cast<double>(rate.GetBitRate()) / 8e6;
-}
 
 double Microseconds(Time time)
 {

@@ -2,6 +2,7 @@
 #ifndef ECHO_PLAN_GEOMETRY_H
 #define ECHO_PLAN_GEOMETRY_H
 
+#include "ns3/data-rate.h"
 #include "ns3/echo-collective-algorithm.h"
 #include "ns3/echo-router.h"
 
@@ -12,6 +13,15 @@ namespace ns3
 {
 namespace echo
 {
+
+/** Pairs of ranks up to which every message of an all-to-all is walked. */
+constexpr uint64_t MOST_WALKED_PAIRS = 65536;
+
+/** @return bytes/us */
+inline double BytesPerMicrosecond(DataRate rate)
+{
+    return static_cast<double>(rate.GetBitRate()) / 8e6;
+}
 
 /** One connection's way through the links, with what it shares with others of its instance. */
 struct GeometryEdge

@@ -65,6 +65,7 @@ Ptr<Router> Router::CopyWithAllLinksUp() const
     factory.SetTypeId(GetInstanceTypeId());
     factory.Set("Seed", UintegerValue(m_seed));
     factory.Set("PathChoice", StringValue(m_choiceType));
+    factory.Set("Spread", BooleanValue(m_spreads));
     Ptr<Router> copy = factory.Create<Router>();
     copy->Prepare(m_topology);
     return copy;

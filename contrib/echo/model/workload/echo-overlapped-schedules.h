@@ -38,11 +38,6 @@ class DualPipeSchedule : public PipelineSchedule
     std::vector<PipelinePass> GetPasses(uint32_t stage, const PipelineShape& shape) const override;
     void CheckShape(const PipelineShape& shape) const override;
 
-    bool AllowsChunks() const override
-    {
-        return true;
-    }
-
     uint32_t GetChunks() const override
     {
         return 2;
@@ -65,11 +60,6 @@ class DualPipeVSchedule : public PipelineSchedule
     static TypeId GetTypeId();
     std::vector<PipelinePass> GetPasses(uint32_t stage, const PipelineShape& shape) const override;
     void CheckShape(const PipelineShape& shape) const override;
-
-    bool AllowsChunks() const override
-    {
-        return true;
-    }
 
     uint32_t GetChunks() const override
     {

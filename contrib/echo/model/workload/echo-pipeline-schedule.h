@@ -119,7 +119,7 @@ class PipelineSchedule : public Object
     /** @return whether it has more than one chunk a stage */
     virtual bool AllowsChunks() const
     {
-        return false;
+        return GetChunks() > 1;
     }
 
     /** @return chunks that a stage has, if no other number will do; else 0 */
