@@ -125,7 +125,7 @@
       const ticks = timeTicks(Math.max(...bars.map((b) => b[1])));
       return new Chart(canvas, {
         type: 'bar',
-        data: { labels: bars.map((b) => b[0]), datasets: [{ data: bars.map((b) => b[1]), backgroundColor: bars.map((b) => fade(b[2], 0.75)) }] },
+        data: { labels: bars.map((b) => b[0]), datasets: [{ maxBarThickness: 40, data: bars.map((b) => b[1]), backgroundColor: bars.map((b) => fade(b[2], 0.75)) }] },
         options: {
           indexAxis: 'y',
           plugins: { legend: { display: false }, tooltip: { callbacks: { label: (item) => formatTime(item.raw) }, displayColors: false } },
