@@ -139,6 +139,22 @@ std::vector<Measurement> ReadLogs(const Options& options, const HostLinks& links
             rows.insert(rows.end(), more.begin(), more.end());
         }
     }
+    const Measurement* before = nullptr;
+    for (const Measurement& row : rows)
+    {
+        // No operating system has so many GPUs: names of hosts in a log are not those of domains.
+        constexpr uint32_t MOST_OF_A_SYSTEM = 16;
+        if (links.gpusPerHost > MOST_OF_A_SYSTEM && row.hosts > 1 &&
+            row.ranks <= row.hosts * MOST_OF_A_SYSTEM &&
+            (!before || before->file != row.file || before->hosts != row.hosts))
+        {
+            notes.push_back(row.file + ":" + std::to_string(row.line) + ": " +
+                            std::to_string(row.ranks) + " ranks on " + std::to_string(row.hosts) +
+                            " hosts count as so many NVLink domains; if they share fewer, say "
+                            "--log=FILE@hosts=M");
+        }
+        before = &row;
+    }
     for (const std::string& note : notes)
     {
         std::cout << "note: " << note << "\n";

@@ -27,6 +27,10 @@ NcclTestsColumns NcclTestsColumns::OfTable(const std::vector<std::string>& names
         {
             columns.rate = i;
         }
+        else if (names[i] == "busbw" && columns.bus == NONE)
+        {
+            columns.bus = i;
+        }
         else if ((names[i] == "#wrong" || names[i] == "wrong") && columns.wrong == NONE)
         {
             columns.wrong = i;

@@ -20,6 +20,7 @@ struct NcclTestsColumns
     uint32_t size{NONE};    //!< bytes
     uint32_t time{NONE};    //!< out of place, us
     uint32_t rate{NONE};    //!< algbw: bytes over the time out of place, GB/s
+    uint32_t bus{NONE};     //!< busbw: algbw times what the operation asks of a link, GB/s
     uint32_t inPlace{NONE}; //!< in place, us
     uint32_t wrong{NONE};   //!< elements
     uint32_t op{NONE};      //!< CSV: operation
