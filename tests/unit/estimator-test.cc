@@ -274,6 +274,13 @@ TEST(WhiteBox, TheSwitchReduces)
     EXPECT_NEAR(EvaluateWhiteBox(profile, EvenShape(8, 1, 5), query).GetTotal(),
                 15 + 25 + 32 * 4 + 256 * MIB * 9 / 8 / 200e3,
                 1e-6);
+    // 64 GPUs share NVLink: 32 of them reduce a part each (NCCL_MAX_NVLS_ARITY), so 64 MiB at once,
+    // 128 rounds; 3/8 + 2/3 33/32 = 17/16 of the bytes.
+    query.bytes = 8192 * MIB;
+    EXPECT_NEAR(EvaluateWhiteBox(profile, EvenShape(64, 1, 64), query).GetTotal(),
+                15 + 25 + 128 * 4 + 8192 * MIB * 17 / 16 / 200e3,
+                1e-6);
+    query.bytes = 256 * MIB;
     // Two hosts: a tree between them, each byte once over 5 NICs of 10 GB/s, slower than inside;
     // 128 KiB chunks, 16 * 8 at once: 16 MiB; the first round goes up and down at 20 us each.
     query.how.algorithm = Algorithm::NVLS_TREE;
@@ -338,6 +345,20 @@ TEST(NcclTuner, TakesTheSwitchFromAMebibyteOn)
     EXPECT_EQ(NcclTuner(nccl, host).Choose(Kind::ALL_GATHER, 1 << 30).algorithm, Algorithm::RING);
     EXPECT_NE(NcclTuner(nccl, EvenShape(2, 1, 8)).Choose(Kind::ALL_REDUCE, 1 << 30).algorithm,
               Algorithm::NVLS);
+    // Two domains of 64 GPUs: the switch's tree has 32 heads, the search at most 16 rings (32 from
+    // 2.25 on) over the 64 NICs.
+    const auto rate = [&nccl](Algorithm algorithm) {
+        const NcclTuner tuner(nccl, EvenShape(128, 2, 64));
+        const auto at = [&](double bytes) {
+            return *tuner.GetTime(Kind::ALL_REDUCE, {algorithm, Protocol::SIMPLE}, bytes);
+        };
+        return 1e9 / (at(2e9) - at(1e9)) / 1000;
+    };
+    EXPECT_NEAR(rate(Algorithm::NVLS_TREE), 32 * 40 * 5.0 / 6, 1);
+    EXPECT_NEAR(rate(Algorithm::RING), 16 * 45 * 128 / 254.0, 1);
+    nccl.version = "2.26";
+    EXPECT_NEAR(rate(Algorithm::RING), 32 * 45 * 128 / 254.0, 1);
+    nccl.version = "2.22";
     nccl.nvlsPathGBps = 0;
     EXPECT_EQ(NcclTuner(nccl, host).Choose(Kind::ALL_REDUCE, 4 << 20).algorithm, Algorithm::RING);
     // PAT: one GPU a host, from 2.23 on.
