@@ -618,14 +618,22 @@ TEST(NcclSelector, PicksWhatTheLogsShowAndKeepsWhatIsAsked)
 
 TEST(WhiteBoxCostModel, SaysWhyItExtrapolates)
 {
-    const auto model = MakeWhiteBox(ReadAzureProfile());
-    const auto selector = MakeSelector(model);
+    MachineProfile profile = ReadAzureProfile();
+    const HostLinks links = ReadHostLinks(*MakeLayout(1, 8)->placement->GetTopology());
+    auto model = MakeWhiteBox(profile);
+    auto selector = MakeSelector(model);
     const auto reasonOf = [&](Kind kind, uint64_t bytes, uint32_t hosts, uint32_t ranks) {
         const CostBreakdown cost =
             model->Estimate(MakePlan(*selector, kind, bytes, MakeLayout(hosts, ranks)));
         EXPECT_EQ(cost.extrapolated, !cost.reason.empty());
         return cost.reason;
     };
+    // Faster links than the measured ones are used for no more than those sustain: said.
+    EXPECT_THAT(reasonOf(Kind::ALL_REDUCE, 1 << 20, 1, 8), HasSubstr("in profile azure-ndv4-a100"));
+    profile.linkGpuGBps = links.gpuGBps;
+    profile.linkNicGBps = links.nicGBps;
+    model = MakeWhiteBox(profile);
+    selector = MakeSelector(model);
     EXPECT_EQ(reasonOf(Kind::ALL_REDUCE, 1 << 20, 4, 32), "");
     EXPECT_EQ(reasonOf(Kind::ALL_REDUCE, 1 << 20, 8, 64), "64 ranks, calibrated with 2 to 32");
     EXPECT_THAT(reasonOf(Kind::ALL_REDUCE, uint64_t{1} << 40, 4, 32), HasSubstr("1 TiB"));
