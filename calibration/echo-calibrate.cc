@@ -247,6 +247,7 @@ int Scale(const Options& options, const Cluster& cluster, const HostLinks& links
     {
         profile.nccl.nvlsPathGBps = 0;
         profile.constants.nvlsUs = profile.constants.nvlsChunkUs = profile.constants.nvlsGBps = 0;
+        profile.constants.nvlsOverlapExponent = 0;
     }
     profile.nicsPerHost = links.nicsPerHost;
     profile.hardware = DescribeHardware(cluster, links);

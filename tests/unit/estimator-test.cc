@@ -90,6 +90,7 @@ TEST(NcclTuner, KnowsReleasesAndHosts)
     NcclEnvironment nccl;
     nccl.version = "2.22.3";
     nccl.gpu = GpuGeneration::HOPPER;
+    nccl.hostPathGBps = 40; // 12 channels carry more than the NICs
     nccl.netPathGBps = 48;
     nccl.netTreeIntraGBps = 48;
     const NcclTuner tuner(nccl, EvenShape(32, 4, 8));
@@ -345,8 +346,9 @@ TEST(NcclTuner, TakesTheSwitchFromAMebibyteOn)
     EXPECT_EQ(NcclTuner(nccl, host).Choose(Kind::ALL_GATHER, 1 << 30).algorithm, Algorithm::RING);
     EXPECT_NE(NcclTuner(nccl, EvenShape(2, 1, 8)).Choose(Kind::ALL_REDUCE, 1 << 30).algorithm,
               Algorithm::NVLS);
-    // Two domains of 64 GPUs: the switch's tree has 32 heads, the search at most 16 rings (32 from
-    // 2.25 on) over the 64 NICs.
+    // Two domains of 64 GPUs: the switch's tree has 32 heads, whose parts pass a GPU's 12 links of
+    // 30.9 GB/s, at 11.6 each; the search takes at most 16 rings (32 from 2.25 on) over the 64
+    // NICs.
     const auto rate = [&nccl](Algorithm algorithm) {
         const NcclTuner tuner(nccl, EvenShape(128, 2, 64));
         const auto at = [&](double bytes) {
@@ -354,10 +356,14 @@ TEST(NcclTuner, TakesTheSwitchFromAMebibyteOn)
         };
         return 1e9 / (at(2e9) - at(1e9)) / 1000;
     };
-    EXPECT_NEAR(rate(Algorithm::NVLS_TREE), 32 * 40 * 5.0 / 6, 1);
-    EXPECT_NEAR(rate(Algorithm::RING), 16 * 45 * 128 / 254.0, 1);
+    EXPECT_NEAR(rate(Algorithm::NVLS_TREE), 12 * 30.9 * 5.0 / 6, 1);
+    EXPECT_NEAR(rate(Algorithm::RING), 12 * 30.9 * 128 / 254.0, 1);
+    const double path = nccl.netPathGBps;
+    nccl.netPathGBps = 10;
+    EXPECT_NEAR(rate(Algorithm::RING), 16 * 10 * 128 / 254.0, 1);
     nccl.version = "2.26";
-    EXPECT_NEAR(rate(Algorithm::RING), 32 * 45 * 128 / 254.0, 1);
+    EXPECT_NEAR(rate(Algorithm::RING), 32 * 10 * 128 / 254.0, 1);
+    nccl.netPathGBps = path;
     nccl.version = "2.22";
     nccl.nvlsPathGBps = 0;
     EXPECT_EQ(NcclTuner(nccl, host).Choose(Kind::ALL_REDUCE, 4 << 20).algorithm, Algorithm::RING);

@@ -2,6 +2,7 @@
 #include "echo-nccl-tuner.h"
 
 #include "echo-nccl-chunks.h"
+#include "echo-nccl-environment.h"
 #include "echo-nccl-tuner-tables.h"
 
 #include "ns3/echo-error.h"
@@ -168,7 +169,9 @@ bool NcclTuner::IsEnabled(Kind kind, AlgorithmProtocol how) const
 double NcclTuner::GetSwitchBandwidth(bool tree) const
 {
     const double heads = NcclSwitchHeads(m_shape);
-    const double inside = m_environment.nvlsPathGBps;
+    // The links of a GPU carry the parts of all heads.
+    const double links = m_environment.hostPaths * m_environment.hostPathGBps;
+    const double inside = std::min(m_environment.nvlsPathGBps, NcclHostLadderRate(links / heads));
     const bool two = m_shape.hosts <= 2;
     // Between hosts each GPU's part takes its NIC's path.
     const double net = tree ? m_environment.netPathGBps * m_environment.pathsPerNic *
@@ -216,6 +219,10 @@ double NcclTuner::GetBandwidth(Kind kind, AlgorithmProtocol how) const
         rate = m_environment.netTreeIntraGBps;
     }
     double bus = paths * rate;
+    if (!single && m_shape.localRanks > 1)
+    {
+        bus = std::min(bus, m_environment.hostPaths * m_environment.hostPathGBps);
+    }
     if (tables.capped && generation >= 1)
     {
         bus = std::min(bus, generation == 1 ? 235.0 : 370.0);

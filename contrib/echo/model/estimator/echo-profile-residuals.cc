@@ -211,6 +211,7 @@ MachineProfile MakePriorProfile(const NcclEnvironment& nccl, double gpuGBps, dou
         constants.nvlsUs = 20;
         constants.nvlsChunkUs = 4;
         constants.nvlsGBps = 0.7 / 0.8 * gpuGBps;
+        constants.nvlsOverlapExponent = 3;
     }
     constants.pairwiseEfficiency = 0.92;
     // 4 of 8 bytes, 120 of 128 bytes and all bytes are payload; between hosts LL goes through the

@@ -51,6 +51,18 @@ CostTerms TreeTermsWith(const MachineProfile& profile,
     return terms;
 }
 
+/** @return what two transfers take that hide behind each other as far as @p exponent says */
+double TogetherWith(double exponent, double one, double other)
+{
+    const double longer = std::max(one, other);
+    if (exponent <= 0 || longer <= 0)
+    {
+        return longer;
+    }
+    const double power = std::max(exponent, 1.0);
+    return longer * std::pow(1 + std::pow(std::min(one, other) / longer, power), 1 / power);
+}
+
 /**
  * What NVLink SHARP takes for its links, in shares of what 8 GPUs take at 9/8 of the bytes, and for
  * copying the bytes into and out of its buffers, which does not depend on how many GPUs there are.
@@ -92,7 +104,7 @@ CostTerms SwitchTermsWith(const MachineProfile& profile,
     const double inter = loads * rest * constants.treeBandwidthFactor / nics;
     terms.inter = levels * (2 * constants.protocols[2].interStepUs +
                             (first + 2 * std::min(first, rest)) / nics);
-    AddTransfer(terms, std::max(intra, inter), inter > intra);
+    AddTransfer(terms, TogetherWith(constants.nvlsOverlapExponent, intra, inter), inter > intra);
     return terms;
 }
 
