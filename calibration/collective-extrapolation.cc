@@ -125,12 +125,19 @@ namespace
 struct Transfer
 {
     explicit Transfer(const TransferredMachine& machine)
-        : profile(ReadProfile(YamlNode::LoadFile(machine.profile))),
+        : profile(ReadFor(machine)),
           rows(CleanUp(ReadNcclTests(machine.table, {})).rows),
           title(machine.title + ", profile " + profile.name),
           estimates(EstimateRows(profile, rows)),
           baselines(EstimateBaselines(profile, nullptr, rows))
     {
+    }
+
+    static MachineProfile ReadFor(const TransferredMachine& machine)
+    {
+        MachineProfile read = ReadProfile(YamlNode::LoadFile(machine.profile));
+        read.nccl.version = machine.nccl.empty() ? read.nccl.version : machine.nccl;
+        return read;
     }
 
     void Write(std::ostream& out) const

@@ -29,6 +29,7 @@ struct TransferredMachine
     std::string title;
     std::string table;   //!< file
     std::string profile; //!< file
+    std::string nccl{};  //!< release that was measured, whose tuner picks; empty: the profile's
 };
 
 /**

@@ -40,29 +40,32 @@ void WriteOthers(std::ostream& out, const std::string& tables, const std::string
 {
     out << "\nHeld out: what others publish of their machines, most of the same parts, with "
            "settings "
-           "and releases of their own, so there is no bar. Nothing is fitted to them. All rows of "
+           "and releases of NCCL of their own (whose tuner picks, where the source says which), so "
+           "there is no bar. Nothing is fitted to them. All rows of "
            "a source's tables are here, good or bad. dgx-a100, b300, gb200 and gb300 are not "
            "measured: they are made of the profiles of other machines "
            "(calibration/refit-profiles). "
            "Of GB200 and GB300 a host is an NVLink domain, a tray or a part of a rack.\n\n"
         << COLUMNS;
     const std::vector<TransferredMachine> machines{
-        {"H100 of nccl-tests issue 309, NCCL 2.26",
+        {"H100 of nccl-tests issue 309",
          tables + "h100-issue-309.csv",
-         profiles + "h100-sxm.yaml"},
+         profiles + "h100-sxm.yaml",
+         "2.26"},
         {"H100, second cluster of that issue",
          tables + "h100-issue-309-second.csv",
          profiles + "h100-sxm.yaml"},
         {"H100 of CoreWeave", tables + "h100-coreweave.csv", profiles + "h100-sxm.yaml"},
         {"A100 of OCI, RoCE", tables + "a100-oci.csv", profiles + "dgx-a100.yaml"},
-        {"B300 of OCI, RoCE", tables + "b300-oci.csv", profiles + "b300.yaml"},
-        {"GB200 of CoreWeave, NCCL 2.26", tables + "gb200-coreweave.csv", profiles + "gb200.yaml"},
-        {"GB200 of OCI, NCCL 2.27", tables + "gb200-oci.csv", profiles + "gb200.yaml"},
-        {"GB200 of OCI, RoCE of twice the rate, NCCL 2.29",
+        {"B300 of OCI, RoCE", tables + "b300-oci.csv", profiles + "b300.yaml", "2.28"},
+        {"GB200 of CoreWeave", tables + "gb200-coreweave.csv", profiles + "gb200.yaml", "2.26"},
+        {"GB200 of OCI", tables + "gb200-oci.csv", profiles + "gb200.yaml", "2.27"},
+        {"GB200 of OCI, RoCE of twice the rate",
          tables + "gb200-oci-roce.csv",
-         profiles + "gb300.yaml"},
-        {"GB300 of OCI, RoCE", tables + "gb300-oci.csv", profiles + "gb300.yaml"},
-        {"GB300 of Google Cloud, RoCE", tables + "gb300-gke.csv", profiles + "gb300.yaml"},
+         profiles + "gb300.yaml",
+         "2.29"},
+        {"GB300 of OCI, RoCE", tables + "gb300-oci.csv", profiles + "gb300.yaml", "2.28"},
+        {"GB300 of Google Cloud, RoCE", tables + "gb300-gke.csv", profiles + "gb300.yaml", "2.28"},
     };
     for (const TransferredMachine& machine : machines)
     {
