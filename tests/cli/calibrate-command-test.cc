@@ -55,6 +55,7 @@ TEST(CalibrateCommand, MakesTheShippedProfilesThatAreNotMeasured)
     std::filesystem::create_directories(folder);
     for (const Made& made :
          {Made{"dgx-a100", "dgx-a100", Like("azure-ndv4-a100") + Net("a100-4xhdr")},
+          Made{"a800", "a800", Like("dgx-a100")},
           Made{"b300", "b300", Like("b200") + "--nccl=2.28"},
           Made{"gb200", "gb200", Like("b200")},
           Made{"gb300", "gb300", Like("b200") + "--nccl=2.28"},
