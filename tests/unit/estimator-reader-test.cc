@@ -6,6 +6,7 @@
 #include "ns3/echo-error.h"
 #include "ns3/echo-measurement.h"
 #include "ns3/echo-nccl-tests-reader.h"
+#include "ns3/echo-profile-residuals.h"
 
 #include <fstream>
 #include <gmock/gmock.h>
@@ -282,6 +283,19 @@ TEST(NcclTestsReader, HostsAreDomainsAndMayHaveNoName)
     const auto rows = ReadNcclTestsText(nameless, "log", hints);
     EXPECT_EQ(rows[0].ranks, 2u);
     EXPECT_EQ(rows[0].hosts, 2u);
+}
+
+TEST(NcclTestsReader, TakesTheReleaseOfARow)
+{
+    const auto rows = ReadNcclTestsText("op,ranks,hosts,size_bytes,time_us,nccl\n"
+                                        "all_reduce,16,2,8,24.7,2.26.2\n"
+                                        "all_reduce,8,1,8,13.7,\n",
+                                        "table.csv",
+                                        {});
+    NcclEnvironment machine;
+    machine.version = "2.29";
+    EXPECT_EQ(EnvironmentOf(machine, rows.at(0)).version, "2.26");
+    EXPECT_EQ(EnvironmentOf(machine, rows.at(1)).version, "2.29");
 }
 
 TEST(NcclTestsReader, TakesPalsPrefixesAndRccl)

@@ -65,6 +65,7 @@ NcclTestsColumns NcclTestsColumns::OfCsv(const std::vector<std::string>& names)
     columns.perHost = column({"gpus_per_node", "devices_per_node"});
     columns.thread = column({"one_thread"});
     columns.single = column({"single_call"});
+    columns.release = column({"nccl"});
     return columns;
 }
 

@@ -29,6 +29,7 @@ struct NcclTestsColumns
     uint32_t perHost{NONE}; //!< CSV: ranks a host
     uint32_t thread{NONE};  //!< CSV: whether one thread issued all kernels
     uint32_t single{NONE};  //!< CSV: whether each call was timed alone
+    uint32_t release{NONE}; //!< CSV: release of NCCL that the row ran
     bool csv{false};        //!< cells are parted by commas
 
     /** @param names words of the header line as printed */

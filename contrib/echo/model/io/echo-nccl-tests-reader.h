@@ -38,8 +38,8 @@ struct NcclTestsHints
  *
  * CSV: a header line with size_bytes and time_us (or time_us_median), optionally time_us_inplace,
  * wrong, op, ranks (ngpus, num_workers), hosts (nodes) or gpus_per_node (devices_per_node),
- * one_thread; "# ngpus: N", "# nodes: N", "# op: NAME" and "# nccl: VERSION" above it hold for all
- * rows.
+ * one_thread, nccl; "# ngpus: N", "# nodes: N", "# op: NAME" and "# nccl: VERSION" above it hold
+ * for all rows.
  *
  * What a log says itself comes before the hints; other ranks or hosts than hinted are refused. But
  * where "Rank" lines are missing (published excerpts) or name no host, the hints tell; and as hosts
