@@ -41,11 +41,10 @@ void WriteOthers(std::ostream& out, const std::string& tables, const std::string
     out << "\nHeld out: what others publish of their machines, most of the same parts, with "
            "settings "
            "and releases of NCCL of their own (whose tuner picks, where the source says which), so "
-           "there is no bar. Nothing is fitted to them. All rows of "
-           "a source's tables are here, good or bad. dgx-a100, b300, gb200 and gb300 are not "
-           "measured: they are made of the profiles of other machines "
-           "(calibration/refit-profiles). "
-           "Of GB200 and GB300 a host is an NVLink domain, a tray or a part of a rack.\n\n"
+           "there is no bar. Nothing is fitted to them. All rows of a source's tables are here, "
+           "good "
+           "or bad. a800, b300, dgx-a100, gb200 and gb300 are made of profiles of other machines "
+           "(calibration/refit-profiles). Of GB200 and GB300 a host is an NVLink domain.\n\n"
         << COLUMNS;
     const std::vector<TransferredMachine> machines{
         {"H100 of nccl-tests issue 309",
