@@ -177,7 +177,8 @@ std::optional<double> NcclModelTime(const MachineProfile& profile, const Measure
     {
         return std::nullopt;
     }
-    const NcclTuner tuner(profile.nccl, EvenShape(row.ranks, row.hosts, profile.nicsPerHost));
+    const NcclTuner tuner(EnvironmentOf(profile.nccl, row),
+                          EvenShape(row.ranks, row.hosts, profile.nicsPerHost));
     return tuner.GetTime(row.kind, tuner.Choose(row.kind, row.bytes), row.bytes).value();
 }
 

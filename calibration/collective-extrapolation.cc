@@ -118,16 +118,59 @@ void WriteExtrapolation(std::ostream& out, std::ostream& bars, const Extrapolate
     WriteBars(bars, "extrapolated", title, machine.bars, unseen, estimates, baselines);
 }
 
+namespace
+{
+
+/** What a profile makes of the rows of a machine that it was not fitted to. */
+struct Transfer
+{
+    explicit Transfer(const TransferredMachine& machine)
+        : profile(ReadFor(machine)),
+          rows(CleanUp(ReadNcclTests(machine.table, {})).rows),
+          title(machine.title + ", profile " + profile.name),
+          estimates(EstimateRows(profile, rows)),
+          baselines(EstimateBaselines(profile, nullptr, rows))
+    {
+    }
+
+    static MachineProfile ReadFor(const TransferredMachine& machine)
+    {
+        MachineProfile read = ReadProfile(YamlNode::LoadFile(machine.profile));
+        read.nccl.version = machine.nccl.empty() ? read.nccl.version : machine.nccl;
+        return read;
+    }
+
+    void Write(std::ostream& out) const
+    {
+        WriteErrors(out, title, "Echo", rows, estimates);
+        WriteBaselines(out, title, profile, rows, baselines);
+    }
+
+    MachineProfile profile;
+    std::vector<Measurement> rows;
+    std::string title;
+    std::vector<double> estimates;
+    Baselines baselines;
+};
+
+} // namespace
+
 void WriteTransfer(std::ostream& out, std::ostream& bars, const TransferredMachine& machine)
 {
-    const MachineProfile profile = ReadProfile(YamlNode::LoadFile(machine.profile));
-    const std::vector<Measurement> rows = CleanUp(ReadNcclTests(machine.table, {})).rows;
-    const std::string title = machine.title + ", profile " + profile.name;
-    const std::vector<double> estimates = EstimateRows(profile, rows);
-    const Baselines baselines = EstimateBaselines(profile, nullptr, rows);
-    WriteErrors(out, title, "Echo", rows, estimates);
-    WriteBaselines(out, title, profile, rows, baselines);
-    WriteBars(bars, "transferred", title, {{LARGE_BYTES, 12}}, rows, estimates, baselines);
+    const Transfer transfer(machine);
+    transfer.Write(out);
+    WriteBars(bars,
+              "transferred",
+              transfer.title,
+              {{LARGE_BYTES, 12}},
+              transfer.rows,
+              transfer.estimates,
+              transfer.baselines);
+}
+
+void WriteHeldOut(std::ostream& out, const TransferredMachine& machine)
+{
+    Transfer(machine).Write(out);
 }
 
 void WriteTable6(std::ostream& out, const std::string& table, const std::string& path)

@@ -29,6 +29,7 @@ struct TransferredMachine
     std::string title;
     std::string table;   //!< file
     std::string profile; //!< file
+    std::string nccl{};  //!< release that was measured, whose tuner picks; empty: the profile's
 };
 
 /**
@@ -39,6 +40,8 @@ struct TransferredMachine
 void WriteExtrapolation(std::ostream& out, std::ostream& bars, const ExtrapolatedMachine& machine);
 /** Writes the errors of a profile on a machine that it was not fitted to. */
 void WriteTransfer(std::ostream& out, std::ostream& bars, const TransferredMachine& machine);
+/** The same without a bar: machines whose parts, settings or release are others. */
+void WriteHeldOut(std::ostream& out, const TransferredMachine& machine);
 /** Writes an all-reduce of 32 H800 beside the Echo paper's Table 6. */
 void WriteTable6(std::ostream& out, const std::string& table, const std::string& profile);
 

@@ -34,6 +34,45 @@ const char* const COLUMNS =
     "| machine | model | operation | GPUs | hosts | from | rows | mean | median | p90 | worst "
     "|\n|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|\n";
 
+#ifdef ECHO_WITH_CERES
+/** Machines of others, as they publish them. */
+void WriteOthers(std::ostream& out, const std::string& tables, const std::string& profiles)
+{
+    out << "\nHeld out: what others publish of their machines, most of the same parts, with "
+           "settings "
+           "and releases of NCCL of their own (whose tuner picks, where the source says which), so "
+           "there is no bar. Nothing is fitted to them. All rows of a source's tables are here, "
+           "good "
+           "or bad. a800, b300, dgx-a100, gb200 and gb300 are made of profiles of other machines "
+           "(calibration/refit-profiles). Of GB200 and GB300 a host is an NVLink domain.\n\n"
+        << COLUMNS;
+    const std::vector<TransferredMachine> machines{
+        {"H100 of nccl-tests issue 309",
+         tables + "h100-issue-309.csv",
+         profiles + "h100-sxm.yaml",
+         "2.26"},
+        {"H100, second cluster of that issue",
+         tables + "h100-issue-309-second.csv",
+         profiles + "h100-sxm.yaml"},
+        {"H100 of CoreWeave", tables + "h100-coreweave.csv", profiles + "h100-sxm.yaml"},
+        {"A100 of OCI, RoCE", tables + "a100-oci.csv", profiles + "dgx-a100.yaml"},
+        {"B300 of OCI, RoCE", tables + "b300-oci.csv", profiles + "b300.yaml", "2.28"},
+        {"GB200 of CoreWeave", tables + "gb200-coreweave.csv", profiles + "gb200.yaml", "2.26"},
+        {"GB200 of OCI", tables + "gb200-oci.csv", profiles + "gb200.yaml", "2.27"},
+        {"GB200 of OCI, RoCE of twice the rate",
+         tables + "gb200-oci-roce.csv",
+         profiles + "gb300.yaml",
+         "2.29"},
+        {"GB300 of OCI, RoCE", tables + "gb300-oci.csv", profiles + "gb300.yaml", "2.28"},
+        {"GB300 of Google Cloud, RoCE", tables + "gb300-gke.csv", profiles + "gb300.yaml", "2.28"},
+    };
+    for (const TransferredMachine& machine : machines)
+    {
+        WriteHeldOut(out, machine);
+    }
+}
+#endif
+
 /** Scales and machines that a fit has not seen. */
 void WriteUnseen(std::ostream& out,
                  std::ostream& bars,
@@ -91,6 +130,7 @@ void WriteUnseen(std::ostream& out,
     {
         WriteTransfer(out, bars, machine);
     }
+    WriteOthers(out, tables, profiles);
     out << "\n# H800 against the Echo paper\n\n"
         << "Profile h800 is not measured: it is h100-sxm with its rates inside hosts scaled by the "
            "NVLinks (200 of 450 GB/s). The paper's Table 6 gives terms of an all-reduce of 32 "

@@ -34,6 +34,7 @@ struct Options
     std::string cluster;
     std::vector<std::string> logs;
     std::string like;
+    std::string net;
     std::string op;
     SearchOptions search;
     std::string name;
@@ -55,6 +56,10 @@ void AddOptions(EchoCommandLine& line, Options& options)
                    "instead of logs: a profile of a machine of the same kind with other links; its "
                    "rates are scaled to the cluster's",
                    options.like);
+    line.AddOption("net",
+                   "beside --like: a profile of a machine with the same NICs; constants between "
+                   "hosts are its own",
+                   options.net);
     line.AddOption("op", "operation of logs that do not say it", options.op);
     SearchOptions& search = options.search;
     line.AddOption(
@@ -139,6 +144,22 @@ std::vector<Measurement> ReadLogs(const Options& options, const HostLinks& links
             rows.insert(rows.end(), more.begin(), more.end());
         }
     }
+    const Measurement* before = nullptr;
+    for (const Measurement& row : rows)
+    {
+        // No operating system has so many GPUs: names of hosts in a log are not those of domains.
+        constexpr uint32_t MOST_OF_A_SYSTEM = 16;
+        if (links.gpusPerHost > MOST_OF_A_SYSTEM && row.hosts > 1 &&
+            row.ranks <= row.hosts * MOST_OF_A_SYSTEM &&
+            (!before || before->file != row.file || before->hosts != row.hosts))
+        {
+            notes.push_back(row.file + ":" + std::to_string(row.line) + ": " +
+                            std::to_string(row.ranks) + " ranks on " + std::to_string(row.hosts) +
+                            " hosts count as so many NVLink domains; if they share fewer, say "
+                            "--log=FILE@hosts=M");
+        }
+        before = &row;
+    }
     for (const std::string& note : notes)
     {
         std::cout << "note: " << note << "\n";
@@ -180,6 +201,33 @@ std::string DescribeHardware(const Cluster& cluster, const HostLinks& links)
            cluster.gpu.name + " and " + std::to_string(links.nicsPerHost) + " NICs";
 }
 
+/** Takes the constants between hosts from the profile of a machine with the same NICs. */
+void TakeNet(const std::string& path, double nicGBps, MachineProfile& profile)
+{
+    const MachineProfile net = ReadProfile(YamlNode::LoadFile(path));
+    if (std::abs(net.linkNicGBps / nicGBps - 1) > 0.01)
+    {
+        std::ostringstream found;
+        found << path << " of NICs of " << net.linkNicGBps << " GB/s";
+        throw InputError({"", 0, "--net"}, found.str(), "the cluster's NICs");
+    }
+    MachineConstants& to = profile.constants;
+    const MachineConstants& from = net.constants;
+    to.nicGBps = from.nicGBps;
+    to.simplexGain = from.simplexGain;
+    to.netOverlapExponent = from.netOverlapExponent;
+    to.netChannelGBps = from.netChannelGBps;
+    to.rendezvousUs = from.rendezvousUs;
+    profile.nccl.eagerBytes = net.nccl.eagerBytes;
+    for (size_t i = 0; i < to.protocols.size(); ++i)
+    {
+        to.protocols[i].interStepUs = from.protocols[i].interStepUs;
+        to.protocols[i].interEfficiency = from.protocols[i].interEfficiency;
+    }
+    profile.source += "; between hosts profile " + net.name + ": " + net.source;
+    profile.fit += ", those between hosts of profile " + net.name;
+}
+
 /** Without measurements: another machine's profile, its rates scaled. */
 int Scale(const Options& options, const Cluster& cluster, const HostLinks& links)
 {
@@ -192,18 +240,24 @@ int Scale(const Options& options, const Cluster& cluster, const HostLinks& links
     const SearchOptions& search = options.search;
     nccl.version = search.nccl == "auto" ? measured.nccl.version : search.nccl;
     nccl.cpu = search.cpu == "auto" ? measured.nccl.cpu : ParseCpuVendor(search.cpu);
-    nccl.ll128BetweenHosts = search.ll128 != "off";
+    nccl.ll128BetweenHosts =
+        search.ll128 == "auto" ? measured.nccl.ll128BetweenHosts : search.ll128 == "on";
     MachineProfile profile = ScaleProfile(measured, nccl, links.gpuGBps, links.nicGBps);
     if (search.nvls == "off")
     {
         profile.nccl.nvlsPathGBps = 0;
         profile.constants.nvlsUs = profile.constants.nvlsChunkUs = profile.constants.nvlsGBps = 0;
+        profile.constants.nvlsOverlapExponent = 0;
     }
     profile.nicsPerHost = links.nicsPerHost;
     profile.hardware = DescribeHardware(cluster, links);
     profile.source = "profile " + measured.name + ": " + measured.source;
     profile.fit = "not measured: constants of profile " + measured.name +
                   ", its rates scaled by the links' rates";
+    if (!options.net.empty())
+    {
+        TakeNet(options.net, links.nicGBps, profile);
+    }
     WriteProfile(options, profile);
     return 0;
 }
@@ -219,6 +273,10 @@ int Run(const Options& options)
     if (!options.like.empty())
     {
         return Scale(options, cluster, links);
+    }
+    if (!options.net.empty())
+    {
+        throw InputError({"", 0, "--net"}, "no --like", "a profile for what is inside hosts");
     }
     const NcclEnvironment deduced = DeduceNcclEnvironment(links, GenerationOf(cluster.gpu.name));
     const CleanMeasurements clean = CleanUp(ReadLogs(options, links));

@@ -4,6 +4,7 @@
 #include "estimator-fixtures.h"
 
 #include "ns3/echo-footprint.h"
+#include "ns3/echo-nccl-environment.h"
 #include "ns3/echo-shortest-path-router.h"
 
 #include <gmock/gmock.h>
@@ -94,9 +95,11 @@ TEST(UnevenHosts, NoNicIsBusyForLongerThanTheTime)
 
 TEST(UnevenHosts, AreNamedAndKeptApart)
 {
-    const auto model = MakeWhiteBox(ReadAzureProfile());
-    const auto selector = MakeSelector(model);
     const GroupLayoutPtr first = MakeLayout(12, "200Gbps");
+    MachineProfile profile = ReadAzureProfile();
+    profile.linkGpuGBps = ReadHostLinks(*first->placement->GetTopology()).gpuGBps;
+    const auto model = MakeWhiteBox(profile);
+    const auto selector = MakeSelector(model);
     CollectivePlan plan = MakePlan(*selector, CollectiveKind::ALL_REDUCE, 1 << 30, first);
     const CostBreakdown cost = model->Estimate(plan);
     EXPECT_EQ(cost.reason, "hosts of 4 to 8 ranks, calibrated with equal ones");

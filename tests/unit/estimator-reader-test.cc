@@ -6,6 +6,7 @@
 #include "ns3/echo-error.h"
 #include "ns3/echo-measurement.h"
 #include "ns3/echo-nccl-tests-reader.h"
+#include "ns3/echo-profile-residuals.h"
 
 #include <fstream>
 #include <gmock/gmock.h>
@@ -44,8 +45,8 @@ const std::string NEW_LOG = R"(# nccl-tests version 2.17.8 nccl-headers=22902 nc
 #  Rank  1 Group  0 Pid 2619193 on node1 device  1 [0000:52:00] NVIDIA H100 80GB HBM3
 NCCL version 2.29.2+cuda12.8
 #       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong
-    33554432        131072     double    none      -1   1501.0   22.35   22.35       0  1499.77   22.37   22.37       0
-    67108864        262144     double    none      -1   2803.1   23.94   23.94       5  2788.90   24.06   24.06       5
+    33554432        131072     double    none      -1   1501.0   22.35   11.18       0  1499.77   22.37   11.19       0
+    67108864        262144     double    none      -1   2803.1   23.94   11.97       5  2788.90   24.06   12.03       5
 )";
 
 std::string MessageOf(const std::string& text, const NcclTestsHints& hints = {})
@@ -218,6 +219,101 @@ Measurement Row(uint64_t bytes, double time)
     row.bytes = bytes;
     row.outOfPlaceUs = time;
     return row;
+}
+
+// A log whose list of ranks was cut, as published ones are: two of four ranks.
+const std::string CUT_LOG = R"(# Collective test starting: alltoall_perf
+# Using devices
+#  Rank  0 Group  0 Pid 585240 on tray0 device  0 [0008:06:00] NVIDIA GB200
+...
+#  Rank  3 Group  0 Pid 585243 on tray1 device  1 [0009:06:00] NVIDIA GB200
+#       size         count      type   redop    root     time   algbw   busbw  #wrong
+    33554432       2097152     float    none      -1   1000.0   33.55   25.17       0
+)";
+
+TEST(NcclTestsReader, TakesRanksFromTheUserWhereTheListIsCut)
+{
+    EXPECT_THAT(MessageOf(CUT_LOG), HasSubstr("2 'Rank' lines up to rank 3"));
+    NcclTestsHints hints;
+    hints.ranks = 4;
+    hints.hosts = 1;
+    const auto rows = ReadNcclTestsText(CUT_LOG, "log", hints);
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows[0].ranks, 4u);
+    EXPECT_EQ(rows[0].hosts, 1u);
+    hints.ranks = 3; // rank 3 is the fourth
+    EXPECT_THAT(MessageOf(CUT_LOG, hints), HasSubstr("up to rank 3"));
+    hints.ranks = 8; // 33.55 GB/s would be 29.36 then, not 25.17
+    EXPECT_THAT(MessageOf(CUT_LOG, hints), HasSubstr("as of all-to-all among 8 ranks"));
+}
+
+TEST(NcclTestsReader, BusBandwidthTellsTheOperation)
+{
+    // An all-to-all of four ranks has busbw of 3/4 algbw, an all-reduce 6/4.
+    std::string text = CUT_LOG.substr(CUT_LOG.find("#       size"));
+    NcclTestsHints hints;
+    hints.ranks = 4;
+    hints.hosts = 2;
+    hints.kind = CollectiveKind::ALL_TO_ALL;
+    EXPECT_EQ(ReadNcclTestsText(text, "log", hints).size(), 1u);
+    hints.kind = CollectiveKind::ALL_REDUCE;
+    EXPECT_THAT(MessageOf(text, hints),
+                testing::AllOf(HasSubstr("log.txt:2"),
+                               HasSubstr("busbw of 25.17"),
+                               HasSubstr("as of all-reduce among 4 ranks")));
+    // Small rates are printed as zeros, which tell nothing.
+    text.replace(text.find("1000.0   33.55   25.17"), 22, "9999999    0.00    0.01");
+    EXPECT_EQ(ReadNcclTestsText(text, "log", hints).size(), 1u);
+}
+
+TEST(NcclTestsReader, HostsAreDomainsAndMayHaveNoName)
+{
+    NcclTestsHints hints; // NEW_LOG: two ranks, two names
+    hints.hosts = 1;      // which share NVLink
+    EXPECT_EQ(ReadNcclTestsText(NEW_LOG, "log", hints)[0].hosts, 1u);
+    hints.hosts = 4;
+    EXPECT_THAT(MessageOf(NEW_LOG, hints), HasSubstr("another number of hosts"));
+    std::string nameless = NEW_LOG;
+    for (const char* name : {" on node0", " on node1"})
+    {
+        nameless.erase(nameless.find(name), 9);
+    }
+    EXPECT_THAT(MessageOf(nameless), HasSubstr("no number of hosts"));
+    hints.hosts = 2;
+    const auto rows = ReadNcclTestsText(nameless, "log", hints);
+    EXPECT_EQ(rows[0].ranks, 2u);
+    EXPECT_EQ(rows[0].hosts, 2u);
+}
+
+TEST(NcclTestsReader, TakesTheReleaseOfARow)
+{
+    const auto rows = ReadNcclTestsText("op,ranks,hosts,size_bytes,time_us,nccl\n"
+                                        "all_reduce,16,2,8,24.7,2.26.2\n"
+                                        "all_reduce,8,1,8,13.7,\n",
+                                        "table.csv",
+                                        {});
+    NcclEnvironment machine;
+    machine.version = "2.29";
+    EXPECT_EQ(EnvironmentOf(machine, rows.at(0)).version, "2.26");
+    EXPECT_EQ(EnvironmentOf(machine, rows.at(1)).version, "2.29");
+}
+
+TEST(NcclTestsReader, TakesPalsPrefixesAndRccl)
+{
+    std::string text;
+    std::istringstream in(NEW_LOG);
+    for (std::string line; std::getline(in, line);)
+    {
+        text += "x3102c0s1b0n0.hsn.example.org 0: " + line + "\n";
+    }
+    const auto rows = ReadNcclTestsText(text, "log", {});
+    ASSERT_EQ(rows.size(), 2u);
+    EXPECT_EQ(rows[1].hosts, 2u);
+    EXPECT_EQ(rows[1].wrongElements, 5u);
+    const std::string amd =
+        "# rccl-tests version 2.17 rccl-headers=22803 rccl-library=22707\n" + OLD_LOG;
+    EXPECT_EQ(ReadNcclTestsText(amd, "amd", Hints(CollectiveKind::ALL_REDUCE))[0].ncclRelease,
+              "2.27");
 }
 
 TEST(CleanUp, LeavesOutWhatTimeCannotMean)

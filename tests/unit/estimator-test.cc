@@ -90,6 +90,7 @@ TEST(NcclTuner, KnowsReleasesAndHosts)
     NcclEnvironment nccl;
     nccl.version = "2.22.3";
     nccl.gpu = GpuGeneration::HOPPER;
+    nccl.hostPathGBps = 40; // 12 channels carry more than the NICs
     nccl.netPathGBps = 48;
     nccl.netTreeIntraGBps = 48;
     const NcclTuner tuner(nccl, EvenShape(32, 4, 8));
@@ -274,6 +275,13 @@ TEST(WhiteBox, TheSwitchReduces)
     EXPECT_NEAR(EvaluateWhiteBox(profile, EvenShape(8, 1, 5), query).GetTotal(),
                 15 + 25 + 32 * 4 + 256 * MIB * 9 / 8 / 200e3,
                 1e-6);
+    // 64 GPUs share NVLink: 32 of them reduce a part each (NCCL_MAX_NVLS_ARITY), so 64 MiB at once,
+    // 128 rounds; 3/8 + 2/3 33/32 = 17/16 of the bytes.
+    query.bytes = 8192 * MIB;
+    EXPECT_NEAR(EvaluateWhiteBox(profile, EvenShape(64, 1, 64), query).GetTotal(),
+                15 + 25 + 128 * 4 + 8192 * MIB * 17 / 16 / 200e3,
+                1e-6);
+    query.bytes = 256 * MIB;
     // Two hosts: a tree between them, each byte once over 5 NICs of 10 GB/s, slower than inside;
     // 128 KiB chunks, 16 * 8 at once: 16 MiB; the first round goes up and down at 20 us each.
     query.how.algorithm = Algorithm::NVLS_TREE;
@@ -338,6 +346,25 @@ TEST(NcclTuner, TakesTheSwitchFromAMebibyteOn)
     EXPECT_EQ(NcclTuner(nccl, host).Choose(Kind::ALL_GATHER, 1 << 30).algorithm, Algorithm::RING);
     EXPECT_NE(NcclTuner(nccl, EvenShape(2, 1, 8)).Choose(Kind::ALL_REDUCE, 1 << 30).algorithm,
               Algorithm::NVLS);
+    // Two domains of 64 GPUs: the switch's tree has 32 heads, whose parts pass a GPU's 12 links of
+    // 30.9 GB/s, at 11.6 each; the search takes at most 16 rings (32 from 2.25 on) over the 64
+    // NICs.
+    const auto rate = [&nccl](Algorithm algorithm) {
+        const NcclTuner tuner(nccl, EvenShape(128, 2, 64));
+        const auto at = [&](double bytes) {
+            return *tuner.GetTime(Kind::ALL_REDUCE, {algorithm, Protocol::SIMPLE}, bytes);
+        };
+        return 1e9 / (at(2e9) - at(1e9)) / 1000;
+    };
+    EXPECT_NEAR(rate(Algorithm::NVLS_TREE), 12 * 30.9 * 5.0 / 6, 1);
+    EXPECT_NEAR(rate(Algorithm::RING), 12 * 30.9 * 128 / 254.0, 1);
+    const double path = nccl.netPathGBps;
+    nccl.netPathGBps = 10;
+    EXPECT_NEAR(rate(Algorithm::RING), 16 * 10 * 128 / 254.0, 1);
+    nccl.version = "2.26";
+    EXPECT_NEAR(rate(Algorithm::RING), 32 * 10 * 128 / 254.0, 1);
+    nccl.netPathGBps = path;
+    nccl.version = "2.22";
     nccl.nvlsPathGBps = 0;
     EXPECT_EQ(NcclTuner(nccl, host).Choose(Kind::ALL_REDUCE, 4 << 20).algorithm, Algorithm::RING);
     // PAT: one GPU a host, from 2.23 on.
@@ -597,14 +624,22 @@ TEST(NcclSelector, PicksWhatTheLogsShowAndKeepsWhatIsAsked)
 
 TEST(WhiteBoxCostModel, SaysWhyItExtrapolates)
 {
-    const auto model = MakeWhiteBox(ReadAzureProfile());
-    const auto selector = MakeSelector(model);
+    MachineProfile profile = ReadAzureProfile();
+    const HostLinks links = ReadHostLinks(*MakeLayout(1, 8)->placement->GetTopology());
+    auto model = MakeWhiteBox(profile);
+    auto selector = MakeSelector(model);
     const auto reasonOf = [&](Kind kind, uint64_t bytes, uint32_t hosts, uint32_t ranks) {
         const CostBreakdown cost =
             model->Estimate(MakePlan(*selector, kind, bytes, MakeLayout(hosts, ranks)));
         EXPECT_EQ(cost.extrapolated, !cost.reason.empty());
         return cost.reason;
     };
+    // Faster links than the measured ones are used for no more than those sustain: said.
+    EXPECT_THAT(reasonOf(Kind::ALL_REDUCE, 1 << 20, 1, 8), HasSubstr("in profile azure-ndv4-a100"));
+    profile.linkGpuGBps = links.gpuGBps;
+    profile.linkNicGBps = links.nicGBps;
+    model = MakeWhiteBox(profile);
+    selector = MakeSelector(model);
     EXPECT_EQ(reasonOf(Kind::ALL_REDUCE, 1 << 20, 4, 32), "");
     EXPECT_EQ(reasonOf(Kind::ALL_REDUCE, 1 << 20, 8, 64), "64 ranks, calibrated with 2 to 32");
     EXPECT_THAT(reasonOf(Kind::ALL_REDUCE, uint64_t{1} << 40, 4, 32), HasSubstr("1 TiB"));

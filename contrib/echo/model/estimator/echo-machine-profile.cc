@@ -218,6 +218,13 @@ const ConstantInfo CONSTANTS[] = {
      10000,
      0.1,
      "what a GPU sustains with NVLink SHARP, one direction; 0: none"},
+    {"nvls_overlap_exponent",
+     ECHO_CONSTANT(nvlsOverlapExponent),
+     0,
+     20,
+     0.5,
+     "1: its tree's transfers inside and between hosts add up; larger: they hide; absent: the "
+     "longer counts"},
     {"peer_us",
      ECHO_CONSTANT(peerUs),
      1e-3,

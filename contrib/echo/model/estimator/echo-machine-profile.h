@@ -118,6 +118,7 @@ struct MachineConstants
     double nvlsUs{0};              //!< NVLink SHARP: latency beside set-up
     double nvlsChunkUs{0};         //!< NVLink SHARP: synchronising one round of chunks
     double nvlsGBps{0};            //!< what a GPU sustains with NVLink SHARP; 0: none
+    double nvlsOverlapExponent{0}; //!< how its transfers hide those between hosts; 0: all
     double pairChannelGBps{1};     //!< what a channel of a send sustains inside a host
     double netChannelGBps{1};      //!< what a channel of a send sustains between hosts
     double pairwiseEfficiency{1};  //!< grouped sends' part of what rings sustain

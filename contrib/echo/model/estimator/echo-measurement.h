@@ -27,6 +27,7 @@ struct Measurement
     double inPlaceUs{0};       //!< 0: not printed
     uint64_t wrongElements{0}; //!< above 0: the run returned wrong results
     std::string ncclRelease;   //!< "2.29" if the log says it, else empty
+    std::string tunerRelease;  //!< the same, where rows of several releases are put together
     std::string file;          //!< where from
     uint32_t line{0};          //!< where from
 };

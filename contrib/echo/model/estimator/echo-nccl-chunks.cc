@@ -136,6 +136,12 @@ std::vector<TreeChunk> NcclTreeChunks(CollectiveProtocol protocol,
     }
 }
 
+double NcclSwitchHeads(const GroupShape& shape)
+{
+    constexpr uint32_t MOST = 32;
+    return std::clamp(shape.localRanks, 1u, MOST);
+}
+
 std::vector<TreeChunk> NcclSwitchChunks(const GroupShape& shape, double channelBytes, double bytes)
 {
     struct Limit
@@ -148,7 +154,7 @@ std::vector<TreeChunk> NcclSwitchChunks(const GroupShape& shape, double channelB
     static const std::vector<Limit> TREE{{131072, 4}, {65536, 1}, {32768, 0}};
     const std::vector<Limit>& limits = shape.hosts > 1 ? TREE : ALONE;
     const double channels = bytes / std::max(channelBytes, 1.0);
-    const double atOnce = channels * std::max(shape.localRanks, 1u);
+    const double atOnce = channels * NcclSwitchHeads(shape);
     std::vector<TreeChunk> chunks;
     double bound = bytes;
     for (const Limit& limit : limits)

@@ -58,11 +58,18 @@ std::vector<TreeChunk> NcclTreeChunks(CollectiveProtocol protocol,
                                       double channelBytes);
 
 /**
+ * @return GPUs of a host that NVLink SHARP has reduce a part each: all, at most 32
+ *         (NCCL_MAX_NVLS_ARITY, src/include/device.h and src/graph/search.cc); between hosts each
+ *         uses one NIC
+ */
+double NcclSwitchHeads(const GroupShape& shape);
+
+/**
  * @return chunk sizes that NVLink SHARP may use, as NcclTreeChunks
  *
  * NVLS starts from 128 KiB and takes 64, 32, 16 KiB while a buffer has less than 64, 8, 2 times
- * what all channels and heads (GPUs of a host) move at once; its tree between hosts starts from 128
- * KiB (64 KiB from four hosts on) and takes 64 and 32 KiB below 4 and 1 times that
+ * what all channels and heads (NcclSwitchHeads) move at once; its tree between hosts starts from
+ * 128 KiB (64 KiB from four hosts on) and takes 64 and 32 KiB below 4 and 1 times that
  * (src/enqueue.cc). Here the limits in @c channelBytes are bytes of the whole buffer.
  * @param channelBytes bytes a channel
  * @param bytes of the whole buffer

@@ -31,19 +31,8 @@ double LadderRate(double rate)
     return rate;
 }
 
-/** @return the largest rate of the search's ladder inside hosts that is not above @p rate */
-double HostLadderRate(double rate)
-{
-    constexpr double LADDER[] = {90, 80, 70, 60, 50, 40, 30, 24, 20, 15, 12};
-    for (const double step : LADDER)
-    {
-        if (step <= rate)
-        {
-            return step;
-        }
-    }
-    return rate;
-}
+/** GPUs and NICs of a host that rates are deduced for: NVLink domains hold groups of all sizes. */
+constexpr uint32_t MOST = 8;
 
 std::vector<std::vector<uint32_t>> ReadMesh(const Topology& topology,
                                             const std::vector<DeviceId>& gpus)
@@ -144,6 +133,19 @@ GpuGeneration GenerationOf(const std::string& gpuName)
                      "the name of a V100, A100, A800, H100, H800, H200, H20, B200 or B300");
 }
 
+double NcclHostLadderRate(double rate)
+{
+    constexpr double LADDER[] = {90, 80, 70, 60, 50, 40, 30, 24, 20, 15, 12};
+    for (const double step : LADDER)
+    {
+        if (step <= rate)
+        {
+            return step;
+        }
+    }
+    return rate;
+}
+
 NcclEnvironment DeduceNcclEnvironment(const HostLinks& links, GpuGeneration gpu)
 {
     NcclEnvironment nccl;
@@ -168,7 +170,8 @@ NcclEnvironment DeduceNcclEnvironment(const HostLinks& links, GpuGeneration gpu)
     }
     if (hopper && links.hasSwitch)
     {
-        nccl.nvlsPathGBps = HostLadderRate(inside / links.gpusPerHost);
+        // Groups of more GPUs have less for each: the tuner's matter.
+        nccl.nvlsPathGBps = NcclHostLadderRate(inside / std::min(links.gpusPerHost, MOST));
         nccl.nvlsChannels = gpu == GpuGeneration::BLACKWELL ? 24 : 16;
     }
     if (links.nicsPerHost == 0)
@@ -177,7 +180,7 @@ NcclEnvironment DeduceNcclEnvironment(const HostLinks& links, GpuGeneration gpu)
     }
     // A host of one GPU has no links inside that could hold the tree back.
     const double share =
-        links.gpusPerHost > 1 && inside > 0 ? inside / links.nicsPerHost : INFINITY;
+        links.gpusPerHost > 1 && inside > 0 ? inside / std::min(links.nicsPerHost, MOST) : INFINITY;
     nccl.pathsPerNic = 1;
     nccl.netPathGBps = LadderRate(std::min(links.nicGBps, share));
     nccl.netTreeIntraGBps = std::min(2 * nccl.netPathGBps, share);

@@ -36,6 +36,9 @@ HostLinks ReadHostLinks(const Topology& topology);
  *  @throws InputError if the name holds none of the known models */
 GpuGeneration GenerationOf(const std::string& gpuName);
 
+/** @return the largest rate of the search's ladder inside hosts that is not above @p rate, GB/s */
+double NcclHostLadderRate(double rate);
+
 /**
  * @return what NCCL's graph search finds on such hosts, by rule instead of search: inside hosts
  *         NCCL takes 20 of 25 GB/s of an NVLink (20.6 from Hopper on; src/graph/topo.h) and shares

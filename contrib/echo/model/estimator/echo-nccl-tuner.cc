@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-nccl-tuner.h"
 
+#include "echo-nccl-chunks.h"
+#include "echo-nccl-environment.h"
 #include "echo-nccl-tuner-tables.h"
 
 #include "ns3/echo-error.h"
@@ -166,13 +168,15 @@ bool NcclTuner::IsEnabled(Kind kind, AlgorithmProtocol how) const
 
 double NcclTuner::GetSwitchBandwidth(bool tree) const
 {
-    const double heads = m_shape.localRanks;
-    const double inside = m_environment.nvlsPathGBps;
+    const double heads = NcclSwitchHeads(m_shape);
+    // The links of a GPU carry the parts of all heads.
+    const double links = m_environment.hostPaths * m_environment.hostPathGBps;
+    const double inside = std::min(m_environment.nvlsPathGBps, NcclHostLadderRate(links / heads));
     const bool two = m_shape.hosts <= 2;
     // Between hosts each GPU's part takes its NIC's path.
-    const double net =
-        tree ? m_environment.netPathGBps * m_environment.pathsPerNic * m_shape.nics / heads
-             : INFINITY;
+    const double net = tree ? m_environment.netPathGBps * m_environment.pathsPerNic *
+                                  std::min(m_shape.nics / heads, 1.0)
+                            : INFINITY;
     if (m_version < 228)
     {
         return heads * std::min(inside, two ? net : net / 2) * 5 / 6;
@@ -205,13 +209,20 @@ double NcclTuner::GetBandwidth(Kind kind, AlgorithmProtocol how) const
     const auto generation = static_cast<uint32_t>(m_environment.gpu);
     const double inside = std::max(
         1.0, std::round(m_environment.hostPaths * RingShare(m_environment, m_shape.localRanks)));
-    const double paths = single ? inside : std::max(1.0, m_environment.pathsPerNic * m_shape.nics);
+    // The search takes at most MAXCHANNELS / 2 (src/init.cc), which binds in hosts of many NICs.
+    const double most = m_version >= 225 ? 32 : 16;
+    const double between = m_environment.pathsPerNic * m_shape.nics;
+    const double paths = single ? inside : std::clamp(between, 1.0, most);
     double rate = single ? m_environment.hostPathGBps : m_environment.netPathGBps;
     if (tree && m_shape.hosts == 2)
     {
         rate = m_environment.netTreeIntraGBps;
     }
     double bus = paths * rate;
+    if (!single && m_shape.localRanks > 1)
+    {
+        bus = std::min(bus, m_environment.hostPaths * m_environment.hostPathGBps);
+    }
     if (tables.capped && generation >= 1)
     {
         bus = std::min(bus, generation == 1 ? 235.0 : 370.0);

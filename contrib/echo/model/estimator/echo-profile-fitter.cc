@@ -46,7 +46,8 @@ class RowCost : public ceres::CostFunction
             row.kind == CollectiveKind::ALL_TO_ALL || row.kind == CollectiveKind::SEND_RECV;
         m_query.how = pairwise ? AlgorithmProtocol{CollectiveAlgorithmKind::PAIRWISE,
                                                    CollectiveProtocol::SIMPLE}
-                               : NcclTuner(workspace.nccl, m_shape).Choose(row.kind, row.bytes);
+                               : NcclTuner(EnvironmentOf(workspace.nccl, row), m_shape)
+                                     .Choose(row.kind, row.bytes);
         mutable_parameter_block_sizes()->push_back(static_cast<int>(GetConstantInfos().size()));
         set_num_residuals(1);
     }

@@ -8,10 +8,11 @@
 #include "ns3/string.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
+#include <string>
 #include <tuple>
+#include <utility>
 
 namespace ns3
 {
@@ -32,6 +33,13 @@ double Quantile(const std::vector<double>& sorted, double part)
 
 } // namespace
 
+NcclEnvironment EnvironmentOf(const NcclEnvironment& machine, const Measurement& row)
+{
+    NcclEnvironment environment = machine;
+    environment.version = row.tunerRelease.empty() ? machine.version : row.tunerRelease;
+    return environment;
+}
+
 std::vector<double> EstimateRows(const MachineProfile& profile,
                                  const std::vector<Measurement>& rows,
                                  const std::string& rule)
@@ -49,19 +57,25 @@ std::vector<RowEstimate> EstimateWithChoices(const MachineProfile& profile,
                                              const std::string& rule)
 {
     const bool exactly = rule == "tuner-exactly";
-    std::array<Ptr<WhiteBoxCostModel>, 2> models; // kernels of a host issued by: several, one
-    std::array<Ptr<NcclSelector>, 2> selectors;
-    for (size_t one = 0; one < models.size(); ++one)
-    {
-        MachineProfile measured = profile;
-        measured.oneThreadPerHost = one == 1; // where the row says so
-        models[one] = CreateObject<WhiteBoxCostModel>();
-        models[one]->SetAttribute("BackToBack", BooleanValue(true));
-        models[one]->SetProfile(std::make_shared<const MachineProfile>(measured));
-        selectors[one] = CreateObject<NcclSelector>();
-        selectors[one]->SetAttribute("Rule", StringValue(exactly ? "tuner" : rule));
-        selectors[one]->SetCostModel(models[one]);
-    }
+    // By the release that a row ran and whether one thread issued the kernels of its host.
+    std::map<std::pair<std::string, bool>, std::pair<Ptr<WhiteBoxCostModel>, Ptr<NcclSelector>>>
+        machines;
+    const auto machineOf = [&](const Measurement& row) {
+        auto& [model, selector] = machines[{row.tunerRelease, row.oneThread}];
+        if (!model)
+        {
+            MachineProfile measured = profile;
+            measured.oneThreadPerHost = row.oneThread;
+            measured.nccl = EnvironmentOf(profile.nccl, row);
+            model = CreateObject<WhiteBoxCostModel>();
+            model->SetAttribute("BackToBack", BooleanValue(true));
+            model->SetProfile(std::make_shared<const MachineProfile>(measured));
+            selector = CreateObject<NcclSelector>();
+            selector->SetAttribute("Rule", StringValue(exactly ? "tuner" : rule));
+            selector->SetCostModel(model);
+        }
+        return std::make_pair(model, selector);
+    };
     std::vector<RowEstimate> estimates;
     for (const Measurement& row : rows)
     {
@@ -69,15 +83,15 @@ std::vector<RowEstimate> EstimateWithChoices(const MachineProfile& profile,
         CollectiveSpec spec;
         spec.kind = row.kind;
         spec.bytes = row.bytes;
-        const size_t one = row.oneThread ? 1 : 0;
-        const CollectiveChoice choice = selectors[one]->SelectFor(spec, shape);
+        const auto [model, selector] = machineOf(row);
+        const CollectiveChoice choice = selector->SelectFor(spec, shape);
         CostQuery query;
         query.kind = row.kind;
         query.bytes = static_cast<double>(row.bytes);
         query.how = {choice.algorithm, choice.protocol};
         query.betweenHosts = row.hosts > 1;
-        const CostTerms terms = exactly ? models[one]->GetTerms(shape, query)
-                                        : models[one]->GetTermsOf(spec, choice, shape, query);
+        const CostTerms terms =
+            exactly ? model->GetTerms(shape, query) : model->GetTermsOf(spec, choice, shape, query);
         const double launch = row.singleCall ? profile.constants.launchUs : 0;
         estimates.push_back({terms.GetTotal() + launch, choice});
     }
@@ -211,6 +225,7 @@ MachineProfile MakePriorProfile(const NcclEnvironment& nccl, double gpuGBps, dou
         constants.nvlsUs = 20;
         constants.nvlsChunkUs = 4;
         constants.nvlsGBps = 0.7 / 0.8 * gpuGBps;
+        constants.nvlsOverlapExponent = 3;
     }
     constants.pairwiseEfficiency = 0.92;
     // 4 of 8 bytes, 120 of 128 bytes and all bytes are payload; between hosts LL goes through the

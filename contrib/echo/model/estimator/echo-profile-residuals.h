@@ -15,6 +15,9 @@ namespace ns3
 namespace echo
 {
 
+/** @return a machine as a row met it: with the release of NCCL whose tuner picked for the row */
+NcclEnvironment EnvironmentOf(const NcclEnvironment& machine, const Measurement& row);
+
 /**
  * @return the estimates of rows, microseconds, each by the choice of a selector
  * @param rule of NcclSelector: profile, tuner, least-cost; tuner-exactly: the tuner's picks even

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "echo-nccl-chunks.h"
 #include "echo-white-box-view.h"
 
 #include <algorithm>
@@ -65,8 +66,9 @@ Bytes BytesOf(const GroupShape& shape, const CostQuery& query)
         return TreeBytes(shape, query.bytes);
     case CollectiveAlgorithmKind::NVLS:
     case CollectiveAlgorithmKind::NVLS_TREE:
-        // A link carries all of the sums and one share.
-        return {query.bytes * (local + 1) / local, TreeBytes(shape, query.bytes).inter};
+        // A link carries all of the sums and, of one that reduces, its share.
+        return {query.bytes * (1 + 1 / NcclSwitchHeads(shape)),
+                TreeBytes(shape, query.bytes).inter};
     default:
         return RingBytes(shape, query);
     }

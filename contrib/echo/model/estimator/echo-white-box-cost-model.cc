@@ -68,7 +68,7 @@ Rounds CountRounds(const CollectiveChoice& choice, const GroupShape& shape, cons
     }
     const double heads = choice.algorithm == CollectiveAlgorithmKind::NVLS ||
                                  choice.algorithm == CollectiveAlgorithmKind::NVLS_TREE
-                             ? shape.localRanks
+                             ? NcclSwitchHeads(shape)
                              : 1;
     const double part = channelBytes / heads;
     const double chunk = choice.chunkBytes > 0 ? static_cast<double>(choice.chunkBytes) : part;

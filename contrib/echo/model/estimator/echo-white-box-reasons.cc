@@ -4,6 +4,7 @@
 
 #include "ns3/echo-units.h"
 
+#include <cmath>
 #include <sstream>
 
 namespace ns3
@@ -14,7 +15,7 @@ namespace echo
 namespace
 {
 
-/** Links this much slower than a profile's are other links, not the same ones rounded. */
+/** Links this much slower or faster than a profile's are other links, not the same ones rounded. */
 constexpr double OTHER_LINK = 0.99;
 
 std::string OutOf(const std::string& found, const std::string& least, const std::string& most)
@@ -71,11 +72,16 @@ std::string WhiteBoxCostModel::ExplainLinks(const GroupShape& shape, const LinkR
              << measured;
         return text.str();
     };
-    if (shape.localRanks > 1 && links.gpuGBps < OTHER_LINK * m_profile->linkGpuGBps)
+    // Slower ones bound the estimate; of faster ones it has only what the profile's sustain.
+    const auto other = [](double rate, double measured) {
+        return measured > 0 && (rate < OTHER_LINK * measured ||
+                                (std::isfinite(rate) && rate * OTHER_LINK > measured));
+    };
+    if (shape.localRanks > 1 && other(links.gpuGBps, m_profile->linkGpuGBps))
     {
         return explain(links.gpuGBps, m_profile->linkGpuGBps, "GPUs with links");
     }
-    if (shape.hosts > 1 && links.nicGBps < OTHER_LINK * m_profile->linkNicGBps)
+    if (shape.hosts > 1 && other(links.nicGBps, m_profile->linkNicGBps))
     {
         return explain(links.nicGBps, m_profile->linkNicGBps, "NICs");
     }

@@ -71,11 +71,13 @@ struct CostQuery
  *   (steps + ringTail) c / rate. Together (P^q + L^q)^(1/q), q = overlapExponent, or
  *   netOverlapExponent where the slowest link is between hosts: 1 if nothing overlaps, infinite if
  *   the shorter hides behind the longer.
- * - NVLink SHARP (all-reduce): nvlsUs + R nvlsChunkUs + S (k + 1) / (k nvlsGBps), as a link carries
- *   all of the sums and one share; R = S / (C k chunk) rounds, at least one. Between hosts as a
- *   tree: ceil(log2 M) (2 l + (r + 2 min(r, S - r)) / NICs) beside, r = min(S, a round's bytes),
- * and the slower of the transfer above and f (S - r) treeBandwidthFactor / NICs. The first round's
- *   halves go up in one tree while they come down in the other; later ones meet full NICs.
+ * - NVLink SHARP (all-reduce): nvlsUs + R nvlsChunkUs + S (3/8 + 2/3 (j + 1) / j) / nvlsGBps, as a
+ *   link carries all of the sums and one share, and a GPU copies all into and out of buffers; j =
+ *   min(k, 32) GPUs reduce; R = S / (C j chunk) rounds, at least one. Between hosts as a tree:
+ *   ceil(log2 M) (2 l + (r + 2 min(r, S - r)) / NICs) beside, r = min(S, a round's bytes), and the
+ *   transfer above is (t^q + u^q)^(1/q), u = f (S - r) treeBandwidthFactor / NICs and q =
+ *   nvlsOverlapExponent (0: the longer). The first round's halves go up in one tree while they come
+ * down in the other; later ones meet full NICs.
  * - PAT (all-gather, reduce-scatter): ceil(log2 n) l + S (n-1)/n over 3/4 of the NICs.
  * - Tree (all-reduce): K = S / (C chunk) chunks go up and down the double binary tree (chains of k
  *   in hosts, log2 M levels between): 2 ((k-1)(l + min(chunk, g)/b) + ceil(log2 M)(l + h chunk/B))

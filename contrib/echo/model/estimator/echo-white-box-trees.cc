@@ -51,6 +51,28 @@ CostTerms TreeTermsWith(const MachineProfile& profile,
     return terms;
 }
 
+/** @return what two transfers take that hide behind each other as far as @p exponent says */
+double TogetherWith(double exponent, double one, double other)
+{
+    const double longer = std::max(one, other);
+    if (exponent <= 0 || longer <= 0)
+    {
+        return longer;
+    }
+    const double power = std::max(exponent, 1.0);
+    return longer * std::pow(1 + std::pow(std::min(one, other) / longer, power), 1 / power);
+}
+
+/**
+ * What NVLink SHARP takes for its links, in shares of what 8 GPUs take at 9/8 of the bytes, and for
+ * copying the bytes into and out of its buffers, which does not depend on how many GPUs there are.
+ * At 8 GiB 5 to 8 H200 have 259, 261, 268 and 270 GB/s of the buffer, 6 to 8 B200 467, 473 and 479
+ * (github.com/stas00/ml-engineering, network/README.md at 744d01e18b): from link loads alone, 6/5
+ * to 9/8, would follow 253 to 270 and 462 to 479.
+ */
+constexpr double NVLS_LINK_PART = 2.0 / 3.0;
+constexpr double NVLS_OWN_LOAD = 9.0 / 8 * (1 - NVLS_LINK_PART);
+
 /** NVLink SHARP with one chunk size, for @p bytes of at most the query's. */
 CostTerms SwitchTermsWith(const MachineProfile& profile,
                           const GroupShape& shape,
@@ -59,11 +81,12 @@ CostTerms SwitchTermsWith(const MachineProfile& profile,
                           double chunk)
 {
     const MachineConstants& constants = profile.constants;
-    const double ranks = shape.localRanks;
-    const double round = channels * ranks * chunk; // bytes that all channels and heads move at once
+    const double heads = NcclSwitchHeads(shape);
+    const double round = channels * heads * chunk; // bytes that all channels and heads move at once
     const double rounds = std::max(1.0, bytes / round);
-    // A link carries all of the sums and one share.
-    const double intra = bytes * (ranks + 1) / ranks / (1000 * constants.nvlsGBps);
+    // A link carries all of the sums and one share; the rest is each GPU's own.
+    const double load = NVLS_OWN_LOAD + NVLS_LINK_PART * (heads + 1) / heads;
+    const double intra = bytes * load / (1000 * constants.nvlsGBps);
     CostTerms terms;
     terms.setup = SetupOf(constants, channels);
     terms.synchronisation = constants.nvlsUs + rounds * constants.nvlsChunkUs;
@@ -74,13 +97,14 @@ CostTerms SwitchTermsWith(const MachineProfile& profile,
     }
     const double levels = std::ceil(std::log2(shape.hosts));
     const double loads = shape.hosts == 2 ? 1 : 2; // times that a host sends each byte
-    const double nics = 1000 * constants.nicGBps * std::max(shape.nics, 1u);
+    const double used = std::min(static_cast<double>(std::max(shape.nics, 1u)), heads);
+    const double nics = 1000 * constants.nicGBps * used;
     const double first = std::min(bytes, round);
     const double rest = bytes - first;
     const double inter = loads * rest * constants.treeBandwidthFactor / nics;
     terms.inter = levels * (2 * constants.protocols[2].interStepUs +
                             (first + 2 * std::min(first, rest)) / nics);
-    AddTransfer(terms, std::max(intra, inter), inter > intra);
+    AddTransfer(terms, TogetherWith(constants.nvlsOverlapExponent, intra, inter), inter > intra);
     return terms;
 }
 

@@ -27,6 +27,10 @@ NcclTestsColumns NcclTestsColumns::OfTable(const std::vector<std::string>& names
         {
             columns.rate = i;
         }
+        else if (names[i] == "busbw" && columns.bus == NONE)
+        {
+            columns.bus = i;
+        }
         else if ((names[i] == "#wrong" || names[i] == "wrong") && columns.wrong == NONE)
         {
             columns.wrong = i;
@@ -61,6 +65,7 @@ NcclTestsColumns NcclTestsColumns::OfCsv(const std::vector<std::string>& names)
     columns.perHost = column({"gpus_per_node", "devices_per_node"});
     columns.thread = column({"one_thread"});
     columns.single = column({"single_call"});
+    columns.release = column({"nccl"});
     return columns;
 }
 

@@ -20,6 +20,7 @@ struct NcclTestsColumns
     uint32_t size{NONE};    //!< bytes
     uint32_t time{NONE};    //!< out of place, us
     uint32_t rate{NONE};    //!< algbw: bytes over the time out of place, GB/s
+    uint32_t bus{NONE};     //!< busbw: algbw times what the operation asks of a link, GB/s
     uint32_t inPlace{NONE}; //!< in place, us
     uint32_t wrong{NONE};   //!< elements
     uint32_t op{NONE};      //!< CSV: operation
@@ -28,6 +29,7 @@ struct NcclTestsColumns
     uint32_t perHost{NONE}; //!< CSV: ranks a host
     uint32_t thread{NONE};  //!< CSV: whether one thread issued all kernels
     uint32_t single{NONE};  //!< CSV: whether each call was timed alone
+    uint32_t release{NONE}; //!< CSV: release of NCCL that the row ran
     bool csv{false};        //!< cells are parted by commas
 
     /** @param names words of the header line as printed */

@@ -268,6 +268,10 @@ void NcclTestsParser::ParseRow(const std::vector<std::string>& cells, uint32_t l
     row.file = m_name;
     row.line = line;
     row.ncclRelease = m_release;
+    if (m_columns.release != NcclTestsColumns::NONE)
+    {
+        row.tunerRelease = NcclRelease(cells[m_columns.release]);
+    }
     row.bytes = std::strtoull(cells[m_columns.size].c_str(), nullptr, 10);
     row.outOfPlaceUs = ParseTime(cells[m_columns.time]);
     CheckRate(row, cells);

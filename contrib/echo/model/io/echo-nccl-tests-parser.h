@@ -58,6 +58,10 @@ class NcclTestsParser
     static uint64_t ParseWrong(const std::string& text);
     void ParseRow(const std::vector<std::string>& cells, uint32_t line);
     void FillScale(Measurement& row, const std::vector<std::string>& cells);
+    /** Takes ranks and hosts from the "Rank" lines, where there are any and none is missing. */
+    void CountListed(std::optional<uint32_t>& ranks, std::optional<uint32_t>& hosts) const;
+    /** Refuses a row whose busbw is of another operation or of other ranks than it is taken for. */
+    void CheckBusRate(const Measurement& row, const std::vector<std::string>& cells) const;
     /** @return what the log says, else the hint */
     template <typename Value>
     Value Settle(const std::string& what,

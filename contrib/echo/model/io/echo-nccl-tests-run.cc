@@ -5,6 +5,7 @@
 #include "echo-nccl-tests-words.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 namespace ns3
@@ -39,8 +40,9 @@ bool NcclTestsParser::ParseDescription(const std::vector<std::string>& words)
     }
     for (const std::string& word : words)
     {
-        // "NCCL version 2.16.5+cuda11.8", "nccl-library=22902"
-        const bool library = word.compare(0, 13, "nccl-library=") == 0;
+        // "NCCL version 2.16.5+cuda11.8", "nccl-library=22902", AMD's "rccl-library=22707"
+        const bool library =
+            word.compare(0, 13, "nccl-library=") == 0 || word.compare(0, 13, "rccl-library=") == 0;
         if (library ||
             (&word != &words.front() && *(&word - 1) == "version" && words.front() == "NCCL"))
         {
@@ -62,16 +64,13 @@ bool NcclTestsParser::ParseDescription(const std::vector<std::string>& words)
     if (words.size() >= 6 && words[0] == "Rank" && IsDigits(words[1]))
     {
         const auto on = std::find(words.begin(), words.end(), "on");
-        if (on == words.end() || on + 1 == words.end())
-        {
-            Fail("a 'Rank' line without 'on HOST'", "'Rank N ... on HOST device D'");
-        }
+        const bool named = on != words.end() && on + 1 != words.end();
         if (m_rows.size() > m_rowsBefore)
         {
             m_listed.clear(); // another run follows in the same file
             m_rowsBefore = m_rows.size();
         }
-        if (!m_listed.emplace(ParseCount(words[1]), *(on + 1)).second)
+        if (!m_listed.emplace(ParseCount(words[1]), named ? *(on + 1) : "").second)
         {
             Fail("rank " + words[1] + " twice", "each rank once a run");
         }
@@ -101,26 +100,70 @@ void NcclTestsParser::SetKind(const std::string& name)
     m_kind = kind;
 }
 
+void NcclTestsParser::CountListed(std::optional<uint32_t>& ranks,
+                                  std::optional<uint32_t>& hosts) const
+{
+    if (m_listed.empty())
+    {
+        return;
+    }
+    std::set<std::string> names;
+    for (const auto& [rank, host] : m_listed)
+    {
+        names.insert(host);
+    }
+    const auto listed = static_cast<uint32_t>(m_listed.size());
+    const uint32_t last = m_listed.rbegin()->first;
+    if (last >= listed) // published logs leave ranks out
+    {
+        if (!m_hints.ranks || !m_hints.hosts || last >= *m_hints.ranks)
+        {
+            Fail(std::to_string(listed) + " 'Rank' lines up to rank " + std::to_string(last),
+                 "one for each rank, or --log=FILE@ranks=N@hosts=M of more ranks");
+        }
+        return;
+    }
+    ranks = listed;
+    if (names.count("") > 0)
+    {
+        return; // "Rank 0 ... device 0" without "on HOST"
+    }
+    hosts = static_cast<uint32_t>(names.size());
+    // Hosts are NVLink domains: of GB200 NVL72 several operating systems share one.
+    if (m_hints.hosts && *m_hints.hosts < *hosts && *hosts % *m_hints.hosts == 0)
+    {
+        hosts = m_hints.hosts;
+    }
+}
+
+void NcclTestsParser::CheckBusRate(const Measurement& row,
+                                   const std::vector<std::string>& cells) const
+{
+    if (m_columns.rate >= cells.size() || m_columns.bus >= cells.size())
+    {
+        return;
+    }
+    // Both are printed with two decimals; half a percent more for tools that round otherwise.
+    constexpr double ROUNDING = 0.006;
+    constexpr double SLACK = 1.005;
+    const double algorithm = std::strtod(cells[m_columns.rate].c_str(), nullptr);
+    const double bus = std::strtod(cells[m_columns.bus].c_str(), nullptr);
+    const double factor = BusBandwidthFactor(row.kind, row.ranks);
+    const bool above = bus - ROUNDING > factor * SLACK * (algorithm + ROUNDING);
+    const bool below = (bus + ROUNDING) * SLACK < factor * (algorithm - ROUNDING);
+    if (row.ranks > 1 && (above || below))
+    {
+        Fail("a busbw of " + cells[m_columns.bus] + " beside an algbw of " + cells[m_columns.rate],
+             std::to_string(factor) + " times it, as of " + ToString(row.kind) + " among " +
+                 std::to_string(row.ranks) + " ranks");
+    }
+}
+
 void NcclTestsParser::FillScale(Measurement& row, const std::vector<std::string>& cells)
 {
     std::optional<uint32_t> ranks = m_ranks;
     std::optional<uint32_t> hosts = m_hosts;
-    if (!m_listed.empty())
-    {
-        std::set<std::string> names;
-        for (const auto& [rank, host] : m_listed)
-        {
-            names.insert(host);
-        }
-        ranks = static_cast<uint32_t>(m_listed.size());
-        if (m_listed.rbegin()->first >= *ranks)
-        {
-            Fail(std::to_string(*ranks) + " 'Rank' lines up to rank " +
-                     std::to_string(m_listed.rbegin()->first),
-                 "one for each rank");
-        }
-        hosts = static_cast<uint32_t>(names.size());
-    }
+    CountListed(ranks, hosts);
     if (m_columns.ranks != NcclTestsColumns::NONE)
     {
         ranks = ParseCount(cells[m_columns.ranks]);
@@ -156,6 +199,7 @@ void NcclTestsParser::FillScale(Measurement& row, const std::vector<std::string>
         Fail(std::to_string(row.ranks) + " ranks on " + std::to_string(row.hosts) + " hosts",
              "at least a rank a host");
     }
+    CheckBusRate(row, cells);
     row.singleCall =
         m_columns.single != NcclTestsColumns::NONE && ParseFlag(cells[m_columns.single]);
     if (m_columns.thread != NcclTestsColumns::NONE)

@@ -71,10 +71,12 @@ std::string StripLauncherPrefix(const std::string& line)
         }
         return line;
     }
-    // Slurm's --label and PBS' -l: "rank: ", "host: ".
+    // Slurm's --label and PBS' -l: "rank: ", "host: "; PALS' -l: "host rank: ".
     const size_t colon = line.find(": ", begin);
-    if (colon != std::string::npos && colon - begin <= 64 &&
-        line.find_first_of(" \t#", begin) > colon)
+    const size_t blank = line.find_first_of(" \t#", begin);
+    const bool ranked = colon != std::string::npos && blank < colon && line[blank] != '#' &&
+                        IsDigits(line.substr(blank + 1, colon - blank - 1));
+    if (colon != std::string::npos && colon - begin <= 64 && (blank > colon || ranked))
     {
         const std::string rest = line.substr(colon + 2);
         const std::vector<std::string> words = SplitWords(rest);

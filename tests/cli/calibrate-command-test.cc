@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// ./echo calibrate makes profiles of other profiles, as calibration/refit-profiles has it do.
+
+#include "run-program.h"
+
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sstream>
+#include <string>
+
+using testing::HasSubstr;
+
+namespace
+{
+
+const std::string PROFILES = ECHO_SOURCE_DIR "/calibration/profiles/";
+
+Outcome RunCalibrate(const std::string& cluster, const std::string& options)
+{
+    return RunProgram("../calibration/echo-calibrate",
+                      "--cluster='" ECHO_SOURCE_DIR "/scenarios/clusters/" + cluster + ".yaml' " +
+                          options);
+}
+
+std::string Like(const std::string& profile)
+{
+    return "--like='" + PROFILES + profile + ".yaml' ";
+}
+
+std::string Net(const std::string& profile)
+{
+    return "--net='" + PROFILES + profile + ".yaml' ";
+}
+
+std::string ReadAll(const std::string& path)
+{
+    std::ifstream in(path);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+TEST(CalibrateCommand, MakesTheShippedProfilesThatAreNotMeasured)
+{
+    struct Made
+    {
+        const char* profile;
+        const char* cluster;
+        std::string options;
+    };
+
+    const std::string folder = testing::TempDir() + "echo-calibrate-command/";
+    std::filesystem::create_directories(folder);
+    for (const Made& made :
+         {Made{"dgx-a100", "dgx-a100", Like("azure-ndv4-a100") + Net("a100-4xhdr")},
+          Made{"a800", "a800", Like("dgx-a100")},
+          Made{"b300", "b300", Like("b200") + "--nccl=2.28"},
+          Made{"gb200", "gb200", Like("b200")},
+          Made{"gb300", "gb300", Like("b200") + "--nccl=2.28"},
+          Made{"h800", "h800", Like("h100-sxm")},
+          Made{"h100-sxm-nvls-off", "dgx-h100", Like("h100-sxm") + "--nvls=off"}})
+    {
+        const std::string out = folder + made.profile + ".yaml";
+        const Outcome outcome = RunCalibrate(made.cluster, made.options + " --out='" + out + "'");
+        ASSERT_EQ(outcome.code, 0) << outcome.text;
+        EXPECT_EQ(ReadAll(out), ReadAll(PROFILES + made.profile + ".yaml")) << made.profile;
+    }
+    std::filesystem::remove_all(folder);
+}
+
+TEST(CalibrateCommand, RefusesConstantsOfOtherNics)
+{
+    const Outcome other = RunCalibrate("dgx-a100", Like("azure-ndv4-a100") + Net("h100-sxm"));
+    EXPECT_EQ(other.code, 2);
+    EXPECT_THAT(other.text, HasSubstr("NICs of 50 GB/s, expected the cluster's NICs"));
+    const Outcome alone = RunCalibrate(
+        "dgx-a100",
+        "--log='" ECHO_SOURCE_DIR "/calibration/tables/a100-oci.csv' " + Net("a100-4xhdr"));
+    EXPECT_EQ(alone.code, 2);
+    EXPECT_THAT(alone.text, HasSubstr("--net: found no --like"));
+}
+
+} // namespace
