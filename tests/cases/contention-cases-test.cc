@@ -221,11 +221,16 @@ TEST(IgnoredSettings, AreNamedOrRefused)
     EXPECT_THAT(RunText(Header("flow") + small).run.warnings,
                 testing::Contains(HasSubstr("take no heed of network.mtu")));
     EXPECT_THAT(RunText(Header("analytical") + small).run.warnings, testing::IsEmpty()); // derived
-    // Hybrid with nobody to meet has run no packets that could be lost.
-    EXPECT_EQ(RunText(Header("hybrid") +
-                      "attributes: {ns3::echo::PacketNetwork::LossRate: 0.01}\n" + rest)
-                  .exitCode,
-              2);
+    // Hybrid fidelity estimates what meets nobody, whose packets would be lost: refused before it
+    // is known who meets.
+    for (const std::string policy : {"contention", "sampled"})
+    {
+        EXPECT_EQ(RunText(Header("hybrid") + "hybrid: {policy: " + policy +
+                          "}\nattributes: {ns3::echo::PacketNetwork::LossRate: 0.01}\n" + rest)
+                      .exitCode,
+                  2)
+            << policy;
+    }
 }
 
 TEST(HybridMix, SamplesLoadNoLinkAboveFull)

@@ -277,9 +277,7 @@ RunRecord ScenarioRunner::RunWithContentionPolicy(const SinkMaker& makeSink)
     });
     if (contended.empty())
     {
-        // Who meets nobody needs no congestion control, but packets would be lost: refuses that.
-        DescribeSettingsOfPackets(m_scenario);
-        return run;
+        return run; // who meets nobody needs nothing of packets
     }
     contendedFidelity = ChooseContendedFidelity(packetHops);
     for (uint32_t pass = 1; pass < MAX_CONTENTION_PASSES; ++pass)
