@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -137,6 +138,65 @@ void KeepDistinctChannels(std::vector<GeometryEdge>& edges)
         begin = end;
     }
     edges = std::move(kept);
+}
+
+/**
+ * The two trees of a channel pass a host in the same order, so what goes up (or down) one and the
+ * other is on its links at the same time; other channels pass its GPUs at other times.
+ */
+void FillTreeRates(PlanGeometry& geometry, const PathBook& book, const Topology& topology)
+{
+    std::unordered_map<uint64_t, double> uses; // looked up only
+    const auto useOf = [&](size_t i, PortId port) -> double& {
+        const uint64_t way = uint64_t{geometry.edges[i].channel} * 2 + i % 2;
+        return uses[(way << 32) | port.Get()];
+    };
+    for (size_t i = 0; i < geometry.edges.size(); ++i)
+    {
+        for (const PathPart* hop = book.Begin(i); hop != book.End(i); ++hop)
+        {
+            useOf(i, hop->port) += hop->part;
+        }
+    }
+    for (size_t i = 0; i < geometry.edges.size(); ++i)
+    {
+        GeometryEdge& edge = geometry.edges[i];
+        edge.treeRate = INFINITY;
+        for (const PathPart* hop = book.Begin(i); hop != book.End(i); ++hop)
+        {
+            const double rate = BytesPerMicrosecond(topology.RateOf(hop->port));
+            edge.treeRate = std::min(edge.treeRate, rate / useOf(i, hop->port));
+        }
+    }
+}
+
+/** Fills busyLinks, after FillLoads. */
+void FillBusyLinks(PlanGeometry& geometry,
+                   const PathBook& book,
+                   const PortUses& uses,
+                   const Topology& topology)
+{
+    const double busiest = std::max(geometry.interLoadUsPerByte, geometry.intraLoadUsPerByte);
+    std::map<uint32_t, GeometryLink> links;
+    for (size_t i = 0; i < geometry.edges.size(); ++i)
+    {
+        for (const PathPart* hop = book.Begin(i); hop != book.End(i); ++hop)
+        {
+            const double load =
+                uses.at(hop->port.Get()).all / BytesPerMicrosecond(topology.RateOf(hop->port));
+            if (2 * load >= busiest)
+            {
+                GeometryLink& link = links[hop->port.Get()];
+                link.interHost = topology.IsFabricLink(Topology::LinkOf(hop->port));
+                link.loadUsPerByte = load;
+                link.edges.push_back(static_cast<uint32_t>(i));
+            }
+        }
+    }
+    for (auto& [port, link] : links)
+    {
+        geometry.busyLinks.push_back(std::move(link));
+    }
 }
 
 void FillLoads(PlanGeometry& geometry, const PortUses& uses, const Topology& topology)
@@ -340,6 +400,11 @@ PlanGeometry MakePlanGeometry(const CollectivePlan& plan,
         FillRates(geometry.edges[i], book.Begin(i), book.End(i), uses, topology);
     }
     FillLoads(geometry, uses, topology);
+    if (MovesLike(plan.choice.algorithm) == CollectiveAlgorithmKind::TREE)
+    {
+        FillTreeRates(geometry, book, topology);
+        FillBusyLinks(geometry, book, uses, topology);
+    }
     geometry.mixed = geometry.interLoadUsPerByte > 0 && geometry.intraLoadUsPerByte > 0;
     if (MovesLike(plan.choice.algorithm) == CollectiveAlgorithmKind::RING &&
         plan.spec.kind != CollectiveKind::BARRIER)
