@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-plan-geometry.h"
 
+#include "echo-nic-loads.h"
+
 #include "ns3/echo-connection-map.h"
 #include "ns3/echo-error.h"
 #include "ns3/echo-layout-cursor.h"
@@ -338,20 +340,8 @@ PlanGeometry MakePairGeometry(const CollectivePlan& plan, const Router& router)
     geometry.interWindowUsPerByte = windows.GetSum(topology);
     if (!walkAll)
     {
-        // A host's NICs carry what its members exchange with all others.
-        double nicRate = INFINITY;
-        const GroupLayout& layout = *plan.layout;
-        const DeviceId nic = layout.placement->GetNic(layout.group->GetRank(0));
-        for (const PortId port : topology.GetPorts(nic))
-        {
-            if (topology.IsFabricLink(Topology::LinkOf(port)))
-            {
-                nicRate = std::min(nicRate, BytesPerMicrosecond(topology.RateOf(port)));
-            }
-        }
-        const double local = layout.maxLocal;
-        const double perNic = local / std::max(layout.nicsPerHost, 1u);
-        geometry.interLoadUsPerByte = std::ceil(perNic) * (ranks - local) / nicRate;
+        // What the hosts' NICs carry of what their members exchange with all others.
+        geometry.interLoadUsPerByte = NicLoads::GetPairsUsPerByte(*plan.layout);
         geometry.interWindowUsPerByte = geometry.interLoadUsPerByte;
     }
     return geometry;
