@@ -136,7 +136,7 @@ void RefuseIgnored(const Options& options,
             !options.loadBalancing.empty() &&
             LookupPolicy(settings.network.loadBalancing, LoadBalancer::GetTypeId(), "Balancer") ==
                 FlowletBalancer::GetTypeId();
-        if (options.congestionControl != plain.congestionControl)
+        if (KnowsCongestionControl(settings.network.congestionControl))
         {
             refuse("congestion-control", options.congestionControl, "none, or --fidelity=packet");
         }

@@ -190,6 +190,53 @@ TEST(HybridMix, AboveTheBudgetOfPacketsItSaysThatTrainsRanAndWhatTheyLeaveOut)
                 testing::Contains(HasSubstr("take no heed of network.congestion_control")));
 }
 
+// A rule for one operation, and groups that meet others: they are served by one model, or as the
+// rules say and marked.
+TEST(HybridRules, WhoMeetIsServedByOneModel)
+{
+    const Mix& mix = MIXES[1];
+    const CapturedRun packet = RunMix(mix, "packet");
+    const std::string rules = "{policy: rules, rules: [{op: all-reduce, fidelity: packet}]";
+    const CapturedRun together = RunMix(mix, "hybrid", rules + "}");
+    const CapturedRun apart = RunMix(mix, "hybrid", rules + ", meeting: apart}");
+    ASSERT_EQ(together.error, "");
+    ASSERT_EQ(apart.error, "");
+    const auto uncoupled = [](const CapturedRun& run) {
+        return std::count_if(run.collectives.begin(), run.collectives.end(), [](const auto& row) {
+            return row.uncoupled;
+        });
+    };
+    EXPECT_EQ(uncoupled(together), 0);
+    EXPECT_GT(uncoupled(apart), 0);
+    for (const auto& row : apart.collectives)
+    {
+        EXPECT_EQ(row.fidelity,
+                  row.kind == CollectiveKind::ALL_REDUCE ? Fidelity::PACKET : Fidelity::ANALYTICAL);
+    }
+    EXPECT_NEAR(Milliseconds(together.run.stepTime) / Milliseconds(packet.run.stepTime), 1, 0.03);
+    EXPECT_EQ(RunMix(mix, "hybrid", "{policy: sampled, meeting: apart}").exitCode, 2);
+}
+
+// Three equal rings on one link drift apart in packets until it is always busy: samples follow them
+// until they have.
+TEST(HybridMix, WhatIsInStepIsSampledUntilItHasDriftedApart)
+{
+    const Mix& rings = MIXES[0];
+    const Mix longer{rings.name,
+                     rings.hostsPerLeaf,
+                     rings.uplinks,
+                     "    - {op: all-reduce, bytes: 4MiB, repeat: 20, compute: 200us, groups: "
+                     "{size: 4, stride: 4}}\n"};
+    const double packet = Milliseconds(RunMix(longer, "packet").run.stepTime);
+    for (const std::string contended : {"packet", "flow"})
+    {
+        const CapturedRun sampled =
+            RunMix(longer, "hybrid", "{policy: sampled, contended: " + contended + "}");
+        ASSERT_EQ(sampled.error, "");
+        EXPECT_NEAR(Milliseconds(sampled.run.stepTime) / packet, 1, 0.03) << contended;
+    }
+}
+
 TEST(IgnoredSettings, AreNamedOrRefused)
 {
     const std::string rest = CaseCluster(4) +
@@ -221,11 +268,16 @@ TEST(IgnoredSettings, AreNamedOrRefused)
     EXPECT_THAT(RunText(Header("flow") + small).run.warnings,
                 testing::Contains(HasSubstr("take no heed of network.mtu")));
     EXPECT_THAT(RunText(Header("analytical") + small).run.warnings, testing::IsEmpty()); // derived
-    // Hybrid with nobody to meet has run no packets that could be lost.
-    EXPECT_EQ(RunText(Header("hybrid") +
-                      "attributes: {ns3::echo::PacketNetwork::LossRate: 0.01}\n" + rest)
-                  .exitCode,
-              2);
+    // Hybrid fidelity estimates what meets nobody, whose packets would be lost: refused before it
+    // is known who meets.
+    for (const std::string policy : {"contention", "sampled"})
+    {
+        EXPECT_EQ(RunText(Header("hybrid") + "hybrid: {policy: " + policy +
+                          "}\nattributes: {ns3::echo::PacketNetwork::LossRate: 0.01}\n" + rest)
+                      .exitCode,
+                  2)
+            << policy;
+    }
 }
 
 TEST(HybridMix, SamplesLoadNoLinkAboveFull)

@@ -90,14 +90,33 @@ TEST(Attributes, DefaultsOfWhatKeysSetAreRefused)
 {
     const std::string text = CaseCluster(2) + "echo: 1\nname: a\nfidelity: packet\nworkload: "
                                               "{collectives: [{op: all-reduce, bytes: 1MiB}]}\n";
-    Config::SetDefault("ns3::echo::PacketNetwork::Mtu", UintegerValue(9000));
-    const CapturedRun run = RunText(text);
-    Config::Reset();
-    EXPECT_EQ(run.exitCode, 2);
-    EXPECT_THAT(run.error,
+    const auto error = [&text](const std::string& name, const AttributeValue& value) {
+        Config::SetDefault(name, value);
+        const CapturedRun run = RunText(text);
+        Config::Reset();
+        EXPECT_EQ(run.exitCode, 2) << name;
+        return run.error;
+    };
+    EXPECT_THAT(error("ns3::echo::PacketNetwork::Mtu", UintegerValue(9000)),
                 testing::EndsWith("text.yaml: found a default of attribute "
                                   "ns3::echo::PacketNetwork::Mtu that the program set, expected "
                                   "the key network.mtu for it"));
+    const std::pair<const char*, const char*> keys[]{
+        {"ns3::echo::PacketNetwork::WatchForDeadlock", "background"},
+        {"ns3::echo::RecordedComputeModel::Scale", "compute.scale"},
+        {"ns3::echo::RooflineComputeModel::Scale", "compute.scale"},
+        {"ns3::echo::ConstantSlowdown::Factor", "compute.slowdown"},
+        {"ns3::echo::TrainingJob::Folding", "timeline.folding"},
+        {"ns3::echo::SampledPolicy::Samples", "hybrid.samples"},
+        {"ns3::echo::SampledPolicy::Fidelity", "hybrid.contended"},
+        {"ns3::echo::Router::Spread", "network.load_balancing"},
+        {"ns3::echo::SpreadNetwork::LeastBytes", "network.mtu"}};
+    for (const auto& [name, key] : keys)
+    {
+        const CapturedRun run = RunText("attributes: {" + std::string(name) + ": 1}\n" + text);
+        EXPECT_EQ(run.exitCode, 2) << name;
+        EXPECT_THAT(run.error, testing::EndsWith("the key " + std::string(key) + " for it"));
+    }
     EXPECT_EQ(RunText(text).error, "");
 }
 

@@ -32,9 +32,16 @@ const std::vector<Way> WAYS{
     {"hybrid", "{contended: flow}"},
     {"hybrid", "{policy: sampled, contended: packet}"},
     {"hybrid", "{policy: sampled, contended: flow}"},
-    {"hybrid", "{policy: rules, rules: [{op: all-reduce, fidelity: packet}]}", UNCOUPLED},
-    {"hybrid", "{policy: rules, rules: [{op: all-reduce, fidelity: flow}]}", UNCOUPLED},
-    {"hybrid", "{policy: rules, rules: [{max_bytes: 300KiB, fidelity: packet}]}", UNCOUPLED},
+    {"hybrid", "{policy: rules, rules: [{op: all-reduce, fidelity: packet}]}"},
+    {"hybrid",
+     "{policy: rules, meeting: apart, rules: [{op: all-reduce, fidelity: packet}]}",
+     UNCOUPLED},
+    {"hybrid",
+     "{policy: rules, meeting: apart, rules: [{op: all-reduce, fidelity: flow}]}",
+     UNCOUPLED},
+    {"hybrid",
+     "{policy: rules, meeting: apart, rules: [{max_bytes: 300KiB, fidelity: packet}]}",
+     UNCOUPLED},
 };
 
 /** Groups across two leaves with one uplink each, every one with a list of its own. */

@@ -64,6 +64,34 @@ TEST(Validation, CubeMeshIsUsedAsTheMachineUsesIt)
     }
 }
 
+// Where GPUs are joined by links, each link has connections of few channels: it is idle until the
+// first piece has come to it, and from when the last one has gone on.
+TEST(Validation, DerivedTreesOnACubeMeshFillAndDrainAsPacketsDo)
+{
+    for (const uint32_t hosts : {1u, 2u})
+    {
+        ScenarioOverrides overrides;
+        overrides.hosts = hosts;
+        const std::string all = "ranks: 0-" + std::to_string(8 * hosts - 1) + ", algorithm: tree";
+        const std::string text = "echo: 1\n"
+                                 "cluster: clusters/dgx1-v100.yaml\n"
+                                 "estimator: {profile: derived}\n"
+                                 "workload: {collectives: [{op: all-reduce, bytes: 1MiB, " +
+                                 all + "}, {op: all-reduce, bytes: 16MiB, " + all + "}]}\n";
+        const Scenario scenario = ReadScenario(
+            YamlNode::LoadText(text, std::string(ECHO_SOURCE_DIR) + "/scenarios/text.yaml"),
+            overrides);
+        const auto rows = Validation(scenario).Run(nullptr);
+        ASSERT_EQ(rows.size(), 2u);
+        for (const auto& row : rows)
+        {
+            EXPECT_EQ(row.algorithm, CollectiveAlgorithmKind::TREE);
+            EXPECT_NEAR(RelativeError(row.analytical, row.packet), 0, 0.05)
+                << hosts << " hosts, " << row.bytes << " B";
+        }
+    }
+}
+
 // Every member of a recorded all-to-all-v has splits of its own, in both directions.
 TEST(Validation, TakesRecordedSplits)
 {

@@ -3,8 +3,10 @@
 
 #include "estimator-fixtures.h"
 
+#include "ns3/echo-connection-map.h"
 #include "ns3/echo-footprint.h"
 #include "ns3/echo-nccl-environment.h"
+#include "ns3/echo-nic-loads.h"
 #include "ns3/echo-shortest-path-router.h"
 
 #include <gmock/gmock.h>
@@ -90,6 +92,40 @@ TEST(UnevenHosts, NoNicIsBusyForLongerThanTheTime)
                 }
             }
         }
+    }
+}
+
+// By hosts and NICs, as a walk over all pairs finds it; and of more ranks than are walked.
+TEST(UnevenHosts, NicsOfAnAllToAllAreBusyAsEveryPairSays)
+{
+    NicLoads loads;
+    for (const uint32_t ranks : {9u, 11u, 13u, 21u, 31u, 297u})
+    {
+        CollectivePlan plan;
+        plan.spec.kind = CollectiveKind::ALL_TO_ALL;
+        plan.choice.algorithm = CollectiveAlgorithmKind::PAIRWISE;
+        plan.choice.channels = 2;
+        plan.layout = MakeLayout(ranks, "400Gbps");
+        std::map<std::pair<DeviceId, bool>, double> messages;
+        for (uint32_t source = 0; source < ranks; ++source)
+        {
+            for (uint32_t destination = 0; destination < ranks; ++destination)
+            {
+                if (plan.layout->hostOf[source] != plan.layout->hostOf[destination])
+                {
+                    const auto ends = MapConnection(plan, {source, destination, 0, 0, 1});
+                    ++messages[{ends.source, true}];
+                    ++messages[{ends.destination, false}];
+                }
+            }
+        }
+        double most = 0;
+        for (const auto& [nic, count] : messages)
+        {
+            most = std::max(most, count / 50e3); // 400 Gb/s, bytes a us
+        }
+        EXPECT_NEAR(NicLoads::GetPairsUsPerByte(*plan.layout), most, most * 1e-12) << ranks;
+        EXPECT_NEAR(loads.GetUsPerByte(plan) * ranks, most, most * 1e-9) << ranks;
     }
 }
 

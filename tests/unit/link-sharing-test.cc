@@ -121,6 +121,24 @@ TEST_F(LinkSharingTest, WhatIsNoTransferIsNotSlowed)
 }
 
 // Samples know nothing of estimates, which have what they leave.
+// Who has its latencies yet is on no link: it slows nobody, and goes at full speed.
+TEST_F(LinkSharingTest, WhoWaitsIsOnNoLink)
+{
+    const auto waiting = std::make_shared<CollectiveInstance>();
+    waiting->id = CollectiveId(1);
+    EXPECT_EQ(IdsOf(sharing.Add(waiting, {{0, 1, 1}}, 1, false, true)), Ids());
+    EXPECT_EQ(Add(2, {{0, 1, 1}}), Ids());
+    EXPECT_EQ(SpeedOf(1), 1);
+    EXPECT_EQ(IdsOf(sharing.Enter(CollectiveId(1))), (Ids{1, 2}));
+    EXPECT_EQ(SpeedOf(1), 0.5);
+    EXPECT_EQ(SpeedOf(2), 0.5);
+    EXPECT_EQ(IdsOf(sharing.Enter(CollectiveId(1))), Ids());
+    EXPECT_EQ(Remove(2), Ids{1});
+    EXPECT_EQ(Remove(1), Ids());
+    sharing.Add(waiting, {{0, 1, 1}}, 1, false, true); // ends before it comes onto its links
+    EXPECT_EQ(Remove(1), Ids());
+}
+
 TEST_F(LinkSharingTest, EstimatesHaveWhatSamplesLeave)
 {
     Add(1, {{0, 0.7, 1}}, 1, true);

@@ -11,6 +11,7 @@
 #include "ns3/echo-roce-channel.h"
 #include "ns3/echo-roce-port.h"
 #include "ns3/echo-roce-switch.h"
+#include "ns3/echo-scenario-reader.h"
 
 #include <algorithm>
 #include <utility>
@@ -82,8 +83,7 @@ std::vector<std::string> FindChangedKeys(const Scenario& scenario, bool isTrain)
     {
         changed.push_back("collective.chunk");
     }
-    const TypeId none = *LookupPolicy("none", CongestionControl::GetTypeId(), "");
-    if (LookupPolicy(network.congestionControl, CongestionControl::GetTypeId(), "") != none)
+    if (KnowsCongestionControl(network.congestionControl))
     {
         changed.push_back("network.congestion_control");
     }
@@ -98,6 +98,21 @@ std::vector<std::string> FindChangedKeys(const Scenario& scenario, bool isTrain)
     return changed;
 }
 
+/**
+ * @throws UnsupportedError for loss where not all communications are packets: hybrid fidelity
+ * leaves to estimates what meets nobody, has samples or no rule
+ */
+void RefuseLoss()
+{
+    const std::vector<std::string> changed = FindChangedAttributes();
+    if (std::count(changed.begin(), changed.end(), LOSS_RATE) > 0)
+    {
+        throw UnsupportedError(std::string(LOSS_RATE) +
+                               ": estimates, flows and trains have no packets to lose; take "
+                               "fidelity packet");
+    }
+}
+
 } // namespace
 
 std::vector<std::string> DescribeIgnoredSettings(const Scenario& scenario)
@@ -106,6 +121,7 @@ std::vector<std::string> DescribeIgnoredSettings(const Scenario& scenario)
     {
         return {};
     }
+    RefuseLoss();
     std::vector<std::string> sentences;
     const std::string& balancing =
         EchoBackendHelper::GetLoadBalancing(scenario.network, scenario.cluster);
@@ -128,12 +144,6 @@ std::vector<std::string> DescribeIgnoredSettings(const Scenario& scenario)
 std::vector<std::string> DescribeSettingsOfPackets(const Scenario& scenario)
 {
     std::vector<std::string> changed = FindChangedAttributes();
-    if (std::count(changed.begin(), changed.end(), LOSS_RATE) > 0)
-    {
-        throw UnsupportedError(std::string(LOSS_RATE) +
-                               ": estimates, flows and trains have no packets to lose; take "
-                               "fidelity packet");
-    }
     const bool isHybrid = scenario.fidelity == Fidelity::HYBRID;
     const std::vector<std::string> keys = FindChangedKeys(scenario, isHybrid);
     changed.insert(changed.begin(), keys.begin(), keys.end());

@@ -16,14 +16,12 @@ namespace echo
  * Finds settings of packets that the scenario's fidelity takes no heed of, keys and attributes of
  * ns-3 that differ from their defaults.
  * @return a sentence for the summary for each cause, naming them; empty: none
- * @throws UnsupportedError for loss where there are no packets to lose: the result would mislead
+ * @throws UnsupportedError for loss unless all communications are packets, which could be lost: the
+ *         result would mislead
  */
 std::vector<std::string> DescribeIgnoredSettings(const Scenario& scenario);
 
-/**
- * The part of it that holds where nothing runs as packets.
- * @throws UnsupportedError as DescribeIgnoredSettings() does
- */
+/** @return the part of it that holds where nothing runs as packets */
 std::vector<std::string> DescribeSettingsOfPackets(const Scenario& scenario);
 
 } // namespace echo

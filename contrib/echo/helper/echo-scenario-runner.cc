@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 
 namespace ns3
@@ -277,9 +278,7 @@ RunRecord ScenarioRunner::RunWithContentionPolicy(const SinkMaker& makeSink)
     });
     if (contended.empty())
     {
-        // Who meets nobody needs no congestion control, but packets would be lost: refuses that.
-        DescribeSettingsOfPackets(m_scenario);
-        return run;
+        return run; // who meets nobody needs nothing of packets
     }
     contendedFidelity = ChooseContendedFidelity(packetHops);
     for (uint32_t pass = 1; pass < MAX_CONTENTION_PASSES; ++pass)
@@ -292,6 +291,38 @@ RunRecord ScenarioRunner::RunWithContentionPolicy(const SinkMaker& makeSink)
         }
     }
     return run;
+}
+
+RunRecord ScenarioRunner::RunWithRules(const SinkMaker& makeSink)
+{
+    std::map<InstanceKey, Fidelity> raised;
+    for (uint32_t pass = 1;; ++pass)
+    {
+        const bool isLast = m_scenario.hybrid.partsMeeting || pass == MAX_CONTENTION_PASSES;
+        Ptr<RulesPolicy> policy = CreateObject<RulesPolicy>();
+        policy->SetRules(m_scenario.hybrid.rules);
+        policy->SetRaised(raised);
+        std::map<InstanceKey, Fidelity> uncoupled;
+        const BackendTest isVain = [](Ptr<CollectiveBackend> backend) {
+            return !DynamicCast<HybridBackend>(backend)->GetUncoupled().empty();
+        };
+        RunRecord run = RunOnce(Fidelity::HYBRID,
+                                policy,
+                                makeSink(),
+                                isLast ? BackendTest() : isVain,
+                                [&uncoupled](Ptr<CollectiveBackend> backend) {
+                                    uncoupled = DynamicCast<HybridBackend>(backend)->GetUncoupled();
+                                });
+        if (isLast || uncoupled.empty())
+        {
+            return run;
+        }
+        for (const auto& [key, fidelity] : uncoupled)
+        {
+            Fidelity& known = raised.emplace(key, fidelity).first->second;
+            known = std::max(known, fidelity);
+        }
+    }
 }
 
 std::vector<JobRecord> ScenarioRunner::DescribeJobs(const TrainingJob& job) const
@@ -367,6 +398,10 @@ RunRecord ScenarioRunner::Simulate(const SinkMaker& makeSink)
     {
         run = RunWithContentionPolicy(makeSink);
     }
+    else if (m_scenario.fidelity == Fidelity::HYBRID && m_scenario.hybrid.policy == "rules")
+    {
+        run = RunWithRules(makeSink);
+    }
     else if (m_scenario.fidelity == Fidelity::ANALYTICAL)
     {
         run = RunAnalytical(makeSink);
@@ -380,12 +415,6 @@ RunRecord ScenarioRunner::Simulate(const SinkMaker& makeSink)
             policy = CreateObject<SampledPolicy>();
             policy->SetAttribute("Samples", UintegerValue(m_scenario.hybrid.samples));
             policy->SetAttribute("Fidelity", StringValue(flow ? "flow" : "packet"));
-        }
-        else if (m_scenario.fidelity == Fidelity::HYBRID)
-        {
-            Ptr<RulesPolicy> rules = CreateObject<RulesPolicy>();
-            rules->SetRules(m_scenario.hybrid.rules);
-            policy = rules;
         }
         std::vector<std::string> notes;
         run = RunOnce(m_scenario.fidelity,

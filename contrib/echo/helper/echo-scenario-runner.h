@@ -69,6 +69,8 @@ class ScenarioRunner
     void CompareAlone(std::vector<JobRecord>& jobs) const;
     /** Folded where that changes nothing. */
     RunRecord RunAnalytical(const SinkMaker& makeSink);
+    /** What meets others that rules give a model with more detail is served by that one as well. */
+    RunRecord RunWithRules(const SinkMaker& makeSink);
     RunRecord RunWithContentionPolicy(const SinkMaker& makeSink);
     Fidelity ChooseContendedFidelity(uint64_t packetHops);
     /** All simulations that the fidelity needs. */

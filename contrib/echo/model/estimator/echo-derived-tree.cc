@@ -90,6 +90,109 @@ TreeFill FillOf(const GeometryEdge* begin, uint32_t ranks, double piece, const W
     return slowest;
 }
 
+/** When pieces pass, edge by edge. */
+struct PiecePasses
+{
+    std::vector<double> before; //!< from the start until the first piece is where the edge begins
+    std::vector<double> after;  //!< from when the last piece has crossed the edge until the end
+    double fillUs{0};           //!< until the first piece has been everywhere
+};
+
+/** @return the time of a piece over an edge, beside the channel's other tree or alone */
+double PieceUs(const WireFormat& wire, const GeometryEdge& edge, double piece, bool beside)
+{
+    const double rate = edge.interHost || !beside ? edge.aloneRate : edge.treeRate;
+    return MessageUs(wire, edge, piece, rate) + wire.stepOverheadUs;
+}
+
+/** Adds what one share's pieces do; @p first is the number of its first edge. */
+void WalkTree(const PlanGeometry& geometry,
+              size_t first,
+              uint32_t ranks,
+              double piece,
+              const WireFormat& wire,
+              PiecePasses& passes)
+{
+    // Connections come in pairs: to the parent, then back. Parents before their children:
+    const GeometryEdge* edges = &geometry.edges[first];
+    const size_t count = 2 * (static_cast<size_t>(ranks) - 1);
+    std::vector<size_t> up(ranks, count);
+    std::vector<uint32_t> child(ranks, ranks);   // one of them
+    std::vector<uint32_t> sibling(ranks, ranks); // the next one
+    for (size_t i = 0; i < count; i += 2)
+    {
+        up[edges[i].source] = i;
+        sibling[edges[i].source] = child[edges[i].destination];
+        child[edges[i].destination] = edges[i].source;
+    }
+    std::vector<uint32_t> order{
+        static_cast<uint32_t>(std::find(up.begin(), up.end(), count) - up.begin())};
+    for (size_t i = 0; i < order.size(); ++i)
+    {
+        for (uint32_t below = child[order[i]]; below != ranks; below = sibling[below])
+        {
+            order.push_back(below);
+        }
+    }
+    std::vector<double> ready(ranks, 0); // the first piece of all below is here
+    std::vector<double> tail(ranks, 0);  // from here down to the last
+    for (size_t i = order.size(); i-- > 1;)
+    {
+        const uint32_t member = order[i];
+        const GeometryEdge* pair = &edges[up[member]];
+        const uint32_t parent = pair->destination;
+        passes.before[first + up[member]] = ready[member];
+        passes.after[first + up[member] + 1] = tail[member];
+        ready[parent] =
+            std::max(ready[parent], ready[member] + PieceUs(wire, pair[0], piece, true));
+        tail[parent] = std::max(tail[parent], tail[member] + PieceUs(wire, pair[1], piece, true));
+    }
+    std::vector<double> down(ranks, ready[order[0]]); // the first piece comes down here, shared
+    std::vector<double> alone(down);                  // and with links of its own
+    std::vector<double> left(ranks, tail[order[0]]);  // for a piece that goes up from here
+    for (size_t i = 1; i < order.size(); ++i)
+    {
+        const uint32_t member = order[i];
+        const GeometryEdge* pair = &edges[up[member]];
+        const uint32_t parent = pair->destination;
+        passes.before[first + up[member] + 1] = down[parent];
+        passes.after[first + up[member]] = left[parent];
+        down[member] = down[parent] + PieceUs(wire, pair[1], piece, true);
+        alone[member] = alone[parent] + PieceUs(wire, pair[1], piece, false);
+        left[member] = left[parent] + PieceUs(wire, pair[0], piece, true);
+        passes.fillUs = std::max(passes.fillUs, alone[member]);
+    }
+}
+
+/**
+ * @return what the busy links need: none can begin before the first piece has come to it on one of
+ *         its connections, nor can the end be before the last piece has gone on from it
+ *
+ * What the first piece's way through the whole tree takes beside counts as far as the link's own
+ * bytes do not hide it: a cubic mean, as either alone is a lower bound.
+ */
+double BusyLinksUs(const PlanGeometry& geometry,
+                   const WireFormat& wire,
+                   double part,
+                   const PiecePasses& passes)
+{
+    double most = passes.fillUs;
+    for (const GeometryLink& link : geometry.busyLinks)
+    {
+        double before = INFINITY;
+        double after = INFINITY;
+        for (const uint32_t edge : link.edges)
+        {
+            before = std::min(before, passes.before[edge]);
+            after = std::min(after, passes.after[edge]);
+        }
+        const double load = WireBytes(wire, link.interHost, part) * link.loadUsPerByte;
+        const double fill = std::max(passes.fillUs - before - after, 0.0);
+        most = std::max(most, before + after + std::cbrt(std::pow(fill, 3) + std::pow(load, 3)));
+    }
+    return most;
+}
+
 } // namespace
 
 CostTerms EvaluateDerivedTree(const CollectivePlan& plan,
@@ -106,8 +209,11 @@ CostTerms EvaluateDerivedTree(const CollectivePlan& plan,
                                         static_cast<double>(shares));
     const double piece = PieceBytes(plan, part);
     TreeFill slowest;
+    PiecePasses passes{
+        std::vector<double>(geometry.edges.size()), std::vector<double>(geometry.edges.size()), 0};
     for (size_t share = 0; share < shares; ++share)
     {
+        WalkTree(geometry, share * perShare, ranks, piece, wire, passes);
         slowest = Slower(slowest, FillOf(&geometry.edges[share * perShare], ranks, piece, wire));
     }
     const double interLoad = WireBytes(wire, true, part) * geometry.interLoadUsPerByte;
@@ -131,7 +237,9 @@ CostTerms EvaluateDerivedTree(const CollectivePlan& plan,
     // Few pieces: the way of the first. Between the two the longer counts, mostly. A busiest link
     // inside a host is so from start to end, as each GPU stands elsewhere in another channel.
     const double acrossHosts = std::cbrt(std::pow(fill, 3) + std::pow(busy, 3));
-    const double total = std::max(acrossHosts, intraLoad + slowest.downDelaysUs / 4);
+    const double total = std::max({acrossHosts,
+                                   intraLoad + slowest.downDelaysUs / 4,
+                                   BusyLinksUs(geometry, wire, part, passes)});
     CostTerms terms = slowest.up;
     terms.intra += slowest.down.intra;
     terms.inter += slowest.down.inter;

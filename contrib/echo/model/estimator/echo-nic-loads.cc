@@ -50,9 +50,11 @@ double NicLoads::GetUsPerByte(const CollectivePlan& plan)
 {
     const uint64_t ranks = plan.layout->GetRanks();
     if (plan.choice.algorithm == CollectiveAlgorithmKind::PAIRWISE &&
-        ranks * ranks > MOST_WALKED_PAIRS)
+        plan.spec.kind != CollectiveKind::SEND_RECV && ranks * ranks > MOST_WALKED_PAIRS)
     {
-        return 0;
+        return plan.spec.kind == CollectiveKind::ALL_TO_ALL
+                   ? GetPairsUsPerByte(*plan.layout) / static_cast<double>(ranks)
+                   : 0; // splits differ
     }
     if (m_usPerByte.size() >= MOST_ENTRIES)
     {
@@ -87,6 +89,70 @@ double NicLoads::GetUsPerByte(const CollectivePlan& plan)
         entry->second = std::max(entry->second, us / static_cast<double>(nominal.spec.bytes));
     }
     return entry->second;
+}
+
+double NicLoads::GetPairsUsPerByte(const GroupLayout& layout)
+{
+    const Placement& placement = *layout.placement;
+    const Topology& topology = *placement.GetTopology();
+    const auto hostOf = [&](const std::vector<uint32_t>& members) {
+        return placement.GetHost(layout.group->GetRank(members.front()));
+    };
+    const auto nicOf = [&](uint32_t member) {
+        return placement.GetNic(layout.group->GetRank(member));
+    };
+    // Members by the number of their NIC in its host, over all hosts of as many NICs.
+    using Counts = std::map<uint32_t, double>;
+    std::map<size_t, Counts> byNumber;
+    for (const auto& members : layout.hosts)
+    {
+        Counts& counts = byNumber[topology.GetNics(hostOf(members)).size()];
+        for (const uint32_t member : members)
+        {
+            if (!nicOf(member).IsValid())
+            {
+                return 0; // refused where its connections are mapped
+            }
+            ++counts[topology.GetDevice(nicOf(member)).index];
+        }
+    }
+    double most = 0;
+    for (const auto& members : layout.hosts)
+    {
+        const auto& nics = topology.GetNics(hostOf(members));
+        const double others = layout.GetRanks() - static_cast<double>(members.size());
+        std::map<DeviceId, double> sent;
+        std::map<DeviceId, double> received;
+        Counts own;
+        for (const uint32_t member : members)
+        {
+            received[nicOf(member)] += others;
+            ++own[topology.GetDevice(nicOf(member)).index];
+        }
+        double elsewhere = others; // each member's through its own NIC (Placement::GetNicPair)
+        if (topology.HasNvSwitch(hostOf(members)))
+        {
+            for (const auto& [number, all] : byNumber[nics.size()])
+            {
+                const double there = all - own[number];
+                sent[nics[number]] += there * static_cast<double>(members.size());
+                elsewhere -= there;
+            }
+        }
+        for (const uint32_t member : members)
+        {
+            sent[nicOf(member)] += elsewhere;
+        }
+        for (const auto& way : {sent, received})
+        {
+            for (const auto& [nic, messages] : way)
+            {
+                const double rate = FabricRate(topology, nic);
+                most = std::max(most, rate > 0 ? messages / rate : 0);
+            }
+        }
+    }
+    return most;
 }
 
 void NicLoads::Clear()

@@ -26,10 +26,14 @@ class NicLoads
     static bool IsUneven(const GroupLayout& layout);
     /**
      * @param plan its bytes do not matter; the layout is kept until Clear()
-     * @return time of the busiest direction of a NIC for each byte of the collective's, us; 0 if
-     *         there are more messages between ranks than are walked
+     * @return time of the busiest direction of a NIC for each byte of the collective's, us
      */
     double GetUsPerByte(const CollectivePlan& plan);
+    /**
+     * @return time of the busiest direction of a NIC for a byte from each rank to each other one,
+     *         us; by hosts and their NICs, so that no pair is walked
+     */
+    static double GetPairsUsPerByte(const GroupLayout& layout);
     void Clear();
 
   private:

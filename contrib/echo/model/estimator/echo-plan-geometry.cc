@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-plan-geometry.h"
 
+#include "echo-nic-loads.h"
+
 #include "ns3/echo-connection-map.h"
 #include "ns3/echo-error.h"
 #include "ns3/echo-layout-cursor.h"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -137,6 +140,65 @@ void KeepDistinctChannels(std::vector<GeometryEdge>& edges)
         begin = end;
     }
     edges = std::move(kept);
+}
+
+/**
+ * The two trees of a channel pass a host in the same order, so what goes up (or down) one and the
+ * other is on its links at the same time; other channels pass its GPUs at other times.
+ */
+void FillTreeRates(PlanGeometry& geometry, const PathBook& book, const Topology& topology)
+{
+    std::unordered_map<uint64_t, double> uses; // looked up only
+    const auto useOf = [&](size_t i, PortId port) -> double& {
+        const uint64_t way = uint64_t{geometry.edges[i].channel} * 2 + i % 2;
+        return uses[(way << 32) | port.Get()];
+    };
+    for (size_t i = 0; i < geometry.edges.size(); ++i)
+    {
+        for (const PathPart* hop = book.Begin(i); hop != book.End(i); ++hop)
+        {
+            useOf(i, hop->port) += hop->part;
+        }
+    }
+    for (size_t i = 0; i < geometry.edges.size(); ++i)
+    {
+        GeometryEdge& edge = geometry.edges[i];
+        edge.treeRate = INFINITY;
+        for (const PathPart* hop = book.Begin(i); hop != book.End(i); ++hop)
+        {
+            const double rate = BytesPerMicrosecond(topology.RateOf(hop->port));
+            edge.treeRate = std::min(edge.treeRate, rate / useOf(i, hop->port));
+        }
+    }
+}
+
+/** Fills busyLinks, after FillLoads. */
+void FillBusyLinks(PlanGeometry& geometry,
+                   const PathBook& book,
+                   const PortUses& uses,
+                   const Topology& topology)
+{
+    const double busiest = std::max(geometry.interLoadUsPerByte, geometry.intraLoadUsPerByte);
+    std::map<uint32_t, GeometryLink> links;
+    for (size_t i = 0; i < geometry.edges.size(); ++i)
+    {
+        for (const PathPart* hop = book.Begin(i); hop != book.End(i); ++hop)
+        {
+            const double load =
+                uses.at(hop->port.Get()).all / BytesPerMicrosecond(topology.RateOf(hop->port));
+            if (2 * load >= busiest)
+            {
+                GeometryLink& link = links[hop->port.Get()];
+                link.interHost = topology.IsFabricLink(Topology::LinkOf(hop->port));
+                link.loadUsPerByte = load;
+                link.edges.push_back(static_cast<uint32_t>(i));
+            }
+        }
+    }
+    for (auto& [port, link] : links)
+    {
+        geometry.busyLinks.push_back(std::move(link));
+    }
 }
 
 void FillLoads(PlanGeometry& geometry, const PortUses& uses, const Topology& topology)
@@ -278,20 +340,8 @@ PlanGeometry MakePairGeometry(const CollectivePlan& plan, const Router& router)
     geometry.interWindowUsPerByte = windows.GetSum(topology);
     if (!walkAll)
     {
-        // A host's NICs carry what its members exchange with all others.
-        double nicRate = INFINITY;
-        const GroupLayout& layout = *plan.layout;
-        const DeviceId nic = layout.placement->GetNic(layout.group->GetRank(0));
-        for (const PortId port : topology.GetPorts(nic))
-        {
-            if (topology.IsFabricLink(Topology::LinkOf(port)))
-            {
-                nicRate = std::min(nicRate, BytesPerMicrosecond(topology.RateOf(port)));
-            }
-        }
-        const double local = layout.maxLocal;
-        const double perNic = local / std::max(layout.nicsPerHost, 1u);
-        geometry.interLoadUsPerByte = std::ceil(perNic) * (ranks - local) / nicRate;
+        // What the hosts' NICs carry of what their members exchange with all others.
+        geometry.interLoadUsPerByte = NicLoads::GetPairsUsPerByte(*plan.layout);
         geometry.interWindowUsPerByte = geometry.interLoadUsPerByte;
     }
     return geometry;
@@ -340,6 +390,11 @@ PlanGeometry MakePlanGeometry(const CollectivePlan& plan,
         FillRates(geometry.edges[i], book.Begin(i), book.End(i), uses, topology);
     }
     FillLoads(geometry, uses, topology);
+    if (MovesLike(plan.choice.algorithm) == CollectiveAlgorithmKind::TREE)
+    {
+        FillTreeRates(geometry, book, topology);
+        FillBusyLinks(geometry, book, uses, topology);
+    }
     geometry.mixed = geometry.interLoadUsPerByte > 0 && geometry.intraLoadUsPerByte > 0;
     if (MovesLike(plan.choice.algorithm) == CollectiveAlgorithmKind::RING &&
         plan.spec.kind != CollectiveKind::BARRIER)

@@ -35,7 +35,16 @@ struct GeometryEdge
     double rate{1};         //!< least share on the path: link rate over connections, bytes/us
     double aloneRate{1};    //!< slowest link on the path, bytes/us
     double firstRate{1};    //!< tree: share while the first pieces are on their way, bytes/us
+    double treeRate{1};     //!< tree: share beside the other tree of the channel alone, bytes/us
     double hopUsPerByte{0}; //!< sum of 1 / rate over links but the slowest: storing and forwarding
+};
+
+/** One direction of a link that a tree keeps busy. */
+struct GeometryLink
+{
+    bool interHost{false};
+    double loadUsPerByte{0};     //!< connections on it over its rate
+    std::vector<uint32_t> edges; //!< of PlanGeometry::edges, those that cross it
 };
 
 /** What the links see of a group, an algorithm and a number of channels, at any size. */
@@ -55,9 +64,10 @@ struct PlanGeometry
     double nicLoadUsPerByte{0};     //!< interLoadUsPerByte of the links at NICs alone
     /// All-to-all: the same summed over windows of as many rounds as are in flight.
     double interWindowUsPerByte{0};
-    double longestInterUs{0};    //!< all-to-all: delay of the longest way
-    double longestIntraUs{0};    //!< all-to-all: delay of the longest way
-    double interHopUsPerByte{0}; //!< all-to-all: of the longest way
+    double longestInterUs{0};            //!< all-to-all: delay of the longest way
+    double longestIntraUs{0};            //!< all-to-all: delay of the longest way
+    double interHopUsPerByte{0};         //!< all-to-all: of the longest way
+    std::vector<GeometryLink> busyLinks; //!< tree: at least half as busy as the busiest
     bool fabricCounted{true};
     bool mixed{false}; //!< some edges are between hosts and some inside
 };

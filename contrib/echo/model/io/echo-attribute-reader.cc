@@ -128,6 +128,16 @@ const std::map<std::string, const char*>& GetKeysOfAttributes()
         {"ns3::echo::FlowNetwork::RerouteDelay", "network.reroute_delay"},
         {"ns3::echo::Router::Seed", "seed"},
         {"ns3::echo::ShortestPathRouter::Seed", "seed"},
+        {"ns3::echo::Router::Spread", "network.load_balancing"},
+        {"ns3::echo::ShortestPathRouter::Spread", "network.load_balancing"},
+        {"ns3::echo::SpreadNetwork::LeastBytes", "network.mtu"},
+        {"ns3::echo::PacketNetwork::WatchForDeadlock", "background"},
+        {"ns3::echo::RecordedComputeModel::Scale", "compute.scale"},
+        {"ns3::echo::RooflineComputeModel::Scale", "compute.scale"},
+        {"ns3::echo::ConstantSlowdown::Factor", "compute.slowdown"},
+        {"ns3::echo::TrainingJob::Folding", "timeline.folding"},
+        {"ns3::echo::SampledPolicy::Samples", "hybrid.samples"},
+        {"ns3::echo::SampledPolicy::Fidelity", "hybrid.contended"},
     };
     return KEYS;
 }

@@ -245,6 +245,11 @@ std::string ParseCongestionControl(const std::string& text)
     throw InputError({}, "'" + text + "'", ListPolicies(parent, ""));
 }
 
+bool KnowsCongestionControl(const std::string& policy)
+{
+    return ParseCongestionControl(policy) != ParseCongestionControl("none");
+}
+
 uint64_t ParseMtu(const std::string& text)
 {
     const uint64_t bytes = ParseBytes(text);

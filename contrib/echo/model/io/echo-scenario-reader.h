@@ -43,6 +43,9 @@ uint64_t ParseMtu(const std::string& text);
  */
 std::string ParseCongestionControl(const std::string& text);
 
+/** @return whether a congestion control, as ParseCongestionControl() takes it, is any: not none */
+bool KnowsCongestionControl(const std::string& policy);
+
 } // namespace echo
 } // namespace ns3
 

@@ -122,6 +122,16 @@ HybridSettings ReadHybrid(const YamlNode& node)
             settings.rules.push_back(ReadRule(rule));
         }
     }
+    if (node.Has("meeting"))
+    {
+        settings.partsMeeting =
+            OneOf(node, "meeting", "together", {"together", "apart"}) == "apart";
+        if (settings.policy != "rules")
+        {
+            node.Get("meeting").Fail("meeting beside policy '" + settings.policy + "'",
+                                     "policy: rules");
+        }
+    }
     if (settings.policy == "rules" && settings.rules.empty())
     {
         node.Fail("policy 'rules' without rules", "at least one");

@@ -57,6 +57,7 @@ struct HybridSettings
     uint32_t samples{2};                 //!< of the policy "sampled"
     std::string contended{"auto"};       //!< model of what is contended: "packet", "flow", "auto"
     std::vector<FidelityRule> rules;     //!< of the policy "rules"
+    bool partsMeeting{false};            //!< "rules": as written, even for those who meet
     uint64_t packetHopBudget{100000000}; //!< "auto" takes flow above so many packet-hops
 };
 

@@ -28,10 +28,24 @@ Time Scale(Time time, double factor)
                              std::llround(static_cast<double>(time.GetPicoSeconds()) * factor)));
 }
 
+/**
+ * @return whether the latencies of a communication pass while its slowest link is busy: a ring's
+ *         messages wait for that link in a queue; what flows once through a chain or a tree, or
+ *         from rank to rank, has its latencies before its bytes or behind them
+ */
+bool KeepsLinksBusy(const CollectivePlan& plan)
+{
+    const CollectiveKind kind = plan.spec.kind;
+    return MovesLike(plan.choice.algorithm) == CollectiveAlgorithmKind::RING &&
+           kind != CollectiveKind::BROADCAST && kind != CollectiveKind::REDUCE;
+}
+
 } // namespace
 
 AnalyticalBackend::AnalyticalBackend()
-    : m_ends([this](const InstancePtr& instance) { Complete(instance); })
+    : m_ends([this](const InstancePtr& instance) { Complete(instance); }),
+      m_entries(
+          [this](const InstancePtr& instance) { MoveAll(m_sharing.Enter(instance->id), instance); })
 {
 }
 
@@ -144,9 +158,34 @@ void AnalyticalBackend::DoStart(const InstancePtr& instance)
 
 bool AnalyticalBackend::Share(const InstancePtr& instance, bool isElsewhere)
 {
+    std::vector<LinkShare> shares = GetShares(*instance);
+    const double transferPart = GetTransferPart(*instance);
+    double most = 0;
+    for (const LinkShare& share : shares)
+    {
+        most = std::max(most, share.demand);
+    }
+    if (!m_model->KnowsFabric() || KeepsLinksBusy(instance->plan) || most <= 0 || most >= 1)
+    {
+        return MoveAll(m_sharing.Add(instance, std::move(shares), transferPart, isElsewhere),
+                       instance);
+    }
+    // What its busiest link does not need are latencies. Those who begin together have them
+    // together; one's are another's transfers where they begin apart.
+    for (LinkShare& share : shares)
+    {
+        share.demand /= most;
+    }
+    m_sharing.Add(instance, std::move(shares), transferPart, isElsewhere, true);
+    m_entries.Schedule(Scale(instance->record.estimate, 1 - most), instance);
+    return false;
+}
+
+bool AnalyticalBackend::MoveAll(const std::vector<InstancePtr>& changed,
+                                const InstancePtr& instance)
+{
     bool hasMoved = false;
-    for (const InstancePtr& other :
-         m_sharing.Add(instance, GetShares(*instance), GetTransferPart(*instance), isElsewhere))
+    for (const InstancePtr& other : changed)
     {
         const bool moved = Move(other);
         hasMoved = hasMoved || (moved && other == instance);

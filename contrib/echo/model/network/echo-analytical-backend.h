@@ -18,8 +18,9 @@ namespace echo
 {
 
 /**
- * Serves a collective with at most one event: all members are done at start + estimate. Collectives
- * that follow each other in starting and end together share the event.
+ * Serves a collective with at most one event, two where links are shared: all members are done at
+ * start + estimate. Collectives that follow each other in starting and end together share the
+ * event.
  *
  * An estimate knows the collective's own traffic only. Instances that share a link with others, so
  * that all together ask for more than the link has, are marked `contended`; with attribute
@@ -85,11 +86,17 @@ class AnalyticalBackend : public CollectiveBackend
     double GetTransferPart(const CollectiveInstance& instance) const;
     /** @return what an instance asks of links while it transfers as fast as alone */
     std::vector<LinkShare> GetShares(const CollectiveInstance& instance);
-    /** Adds an instance to those that share links. @return whether its own end has moved */
+    /**
+     * Adds an instance to those that share links, where all is known of its links: after the
+     * latencies, in which it has nothing on them.
+     * @return whether its own end has moved
+     */
     bool Share(const InstancePtr& instance, bool isElsewhere);
     /** One without a booking meets others that are simulated: what it takes from now on is not
      * known to be its own time. */
     static void StopLearning(Elsewhere& elsewhere);
+    /** Ends of others move. @return whether that of @p instance does */
+    bool MoveAll(const std::vector<InstancePtr>& changed, const InstancePtr& instance);
     /** It is off its links. */
     void Unshare(CollectiveId id);
     /** An instance's speed has changed. @return whether its end moves, for which it is scheduled */
@@ -102,7 +109,8 @@ class AnalyticalBackend : public CollectiveBackend
     ContentionWatch m_ownWatch;
     ContentionWatch* m_watch{&m_ownWatch}; //!< or that of UseWatch
     EventBatcher<InstancePtr> m_ends;
-    LinkSharing m_sharing; //!< how fast what is not folded goes
+    EventBatcher<InstancePtr> m_entries; //!< what comes onto its links after its latencies
+    LinkSharing m_sharing;               //!< how fast what is not folded goes
     std::map<CollectiveId, Elsewhere> m_elsewhere;
     bool m_shares{true};    //!< attribute ShareLinks
     bool m_isFolded{false}; //!< some instances stand for several

@@ -31,6 +31,13 @@ InstanceKey KeyOf(const CollectiveInstance& instance, uint32_t replica)
             instance.sequence};
 }
 
+InstanceKey SeriesKeyOf(const CollectiveInstance& instance)
+{
+    InstanceKey key = KeyOf(instance);
+    std::get<5>(key) = 0;
+    return key;
+}
+
 TypeId FidelityPolicy::GetTypeId()
 {
     static TypeId tid =
@@ -80,7 +87,19 @@ void RulesPolicy::SetRules(std::vector<FidelityRule> rules)
     m_rules = std::move(rules);
 }
 
+void RulesPolicy::SetRaised(std::map<InstanceKey, Fidelity> raised)
+{
+    m_raised = std::move(raised);
+}
+
 Fidelity RulesPolicy::Choose(const CollectiveInstance& instance)
+{
+    const Fidelity byRules = ChooseByRules(instance);
+    const auto raised = m_raised.find(SeriesKeyOf(instance));
+    return raised == m_raised.end() ? byRules : std::max(byRules, raised->second);
+}
+
+Fidelity RulesPolicy::ChooseByRules(const CollectiveInstance& instance) const
 {
     const CollectivePlan& plan = instance.plan;
     const bool interHost = plan.layout->GetHosts() > 1;

@@ -8,6 +8,7 @@
 #include "ns3/echo-fidelity-rule.h"
 #include "ns3/object.h"
 
+#include <map>
 #include <set>
 #include <string>
 #include <tuple>
@@ -29,6 +30,9 @@ using InstanceKey = std::tuple<GroupId, CollectiveKind, uint32_t, uint32_t, int3
  * @param replica which of those that the instance stands for
  */
 InstanceKey KeyOf(const CollectiveInstance& instance, uint32_t replica = 0);
+
+/** @return KeyOf() with sequence 0: all instances of what repeats on a group or between a pair */
+InstanceKey SeriesKeyOf(const CollectiveInstance& instance);
 
 /** Decides which model serves an instance in hybrid fidelity. */
 class FidelityPolicy : public Object
@@ -60,11 +64,16 @@ class RulesPolicy : public FidelityPolicy
   public:
     static TypeId GetTypeId();
     void SetRules(std::vector<FidelityRule> rules);
+    /** @param raised by SeriesKeyOf(): served by this fidelity if rules say one with less detail */
+    void SetRaised(std::map<InstanceKey, Fidelity> raised);
     Fidelity Choose(const CollectiveInstance& instance) override;
     bool MayChoose(Fidelity fidelity) const override;
 
   private:
-    std::vector<FidelityRule> m_rules; //!< in order
+    Fidelity ChooseByRules(const CollectiveInstance& instance) const;
+
+    std::vector<FidelityRule> m_rules;        //!< in order
+    std::map<InstanceKey, Fidelity> m_raised; //!< known from an earlier pass
 };
 
 /**

@@ -54,6 +54,11 @@ const std::set<InstanceKey>& HybridBackend::GetContended() const
     return m_contended;
 }
 
+const std::map<InstanceKey, Fidelity>& HybridBackend::GetUncoupled() const
+{
+    return m_uncoupled;
+}
+
 uint64_t HybridBackend::GetContendedPacketHops(uint64_t mtuBytes) const
 {
     return static_cast<uint64_t>(std::ceil(m_contendedBytes / static_cast<double>(mtuBytes)));
@@ -208,9 +213,20 @@ void HybridBackend::MarkUncoupled(const std::vector<InstancePtr>& contended)
         std::all_of(contended.begin(), contended.end(), [first](const InstancePtr& instance) {
             return instance->record.fidelity == first;
         });
+    if (coupled)
+    {
+        return;
+    }
+    Fidelity most = first;
     for (const InstancePtr& instance : contended)
     {
-        instance->record.uncoupled = instance->record.uncoupled || !coupled;
+        most = std::max(most, instance->record.fidelity);
+    }
+    for (const InstancePtr& instance : contended)
+    {
+        instance->record.uncoupled = true;
+        Fidelity& known = m_uncoupled.emplace(SeriesKeyOf(*instance), most).first->second;
+        known = std::max(known, most);
     }
 }
 

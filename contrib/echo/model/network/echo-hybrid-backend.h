@@ -46,6 +46,8 @@ class HybridBackend : public CollectiveBackend
 
     /** @return the instances that were contended so far, whoever served them */
     const std::set<InstanceKey>& GetContended() const;
+    /** @return of those that met others which another model served: the most detailed of theirs */
+    const std::map<InstanceKey, Fidelity>& GetUncoupled() const;
     /** @return packets times fabric links that these would take, with full packets of @p mtuBytes
      */
     uint64_t GetContendedPacketHops(uint64_t mtuBytes) const;
@@ -79,6 +81,7 @@ class HybridBackend : public CollectiveBackend
     Ptr<CostModel> m_idle;                                 //!< costs of the network alone
     ContentionWatch m_watch;                               //!< over all models
     std::set<InstanceKey> m_contended;                     //!< so far
+    std::map<InstanceKey, Fidelity> m_uncoupled;           //!< by SeriesKeyOf()
     double m_contendedBytes{0};                            //!< of these, over fabric links
 };
 

@@ -38,14 +38,32 @@ std::vector<LinkSharing::User>& LinkSharing::UsersOf(uint64_t link)
 std::vector<LinkSharing::InstancePtr> LinkSharing::Add(const InstancePtr& instance,
                                                        std::vector<LinkShare> shares,
                                                        double transferPart,
-                                                       bool comesFirst)
+                                                       bool comesFirst,
+                                                       bool waits)
 {
     Active& active = m_active[instance->id];
     active.instance = instance;
     active.shares = std::move(shares);
     active.transferPart = transferPart;
     active.comesFirst = comesFirst;
+    active.waits = waits;
     active.since = Simulator::Now();
+    return waits ? std::vector<InstancePtr>() : Enter(active);
+}
+
+std::vector<LinkSharing::InstancePtr> LinkSharing::Enter(CollectiveId id)
+{
+    const auto found = m_active.find(id);
+    if (found == m_active.end() || !found->second.waits)
+    {
+        return {};
+    }
+    found->second.waits = false;
+    return Enter(found->second);
+}
+
+std::vector<LinkSharing::InstancePtr> LinkSharing::Enter(Active& active)
+{
     bool isShort = false;
     for (const LinkShare& share : active.shares)
     {
@@ -67,6 +85,10 @@ std::vector<LinkSharing::InstancePtr> LinkSharing::Remove(CollectiveId id)
     if (found == m_active.end())
     {
         return {};
+    }
+    if (found->second.waits)
+    {
+        found->second.shares.clear();
     }
     std::vector<Active*> seeds;
     for (const LinkShare& share : found->second.shares)

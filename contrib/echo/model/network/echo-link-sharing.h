@@ -39,12 +39,16 @@ class LinkSharing
      * @param transferPart of its time alone: who shares a link is taken to transfer at the same
      *        time; 1: one's latencies are another's transfers
      * @param comesFirst others have what it leaves: it is simulated elsewhere, without them
+     * @param waits it is on no link, and goes at full speed, until Enter() is called for it
      * @return those whose speed has changed, in order of ids
      */
     std::vector<InstancePtr> Add(const InstancePtr& instance,
                                  std::vector<LinkShare> shares,
                                  double transferPart,
-                                 bool comesFirst);
+                                 bool comesFirst,
+                                 bool waits = false);
+    /** One that waits is on its links from now on. @return as Add */
+    std::vector<InstancePtr> Enter(CollectiveId id);
     /** It has ended or left. @return as Add; unknown ids: none */
     std::vector<InstancePtr> Remove(CollectiveId id);
 
@@ -65,6 +69,7 @@ class LinkSharing
         std::vector<LinkShare> shares;
         double transferPart{1};
         bool comesFirst{false};
+        bool waits{false}; //!< on no link yet
         double speed{1};
         Time since;         //!< speed holds from here
         double progress{0}; //!< ps at full speed, up to `since`
@@ -89,6 +94,7 @@ class LinkSharing
         double left{1}; //!< not given to those whose speed is found
     };
 
+    std::vector<InstancePtr> Enter(Active& active);
     std::vector<User>& UsersOf(uint64_t link);
     /** Finds speeds again for @p seeds and all who depend on them. */
     std::vector<InstancePtr> Update(std::vector<Active*> seeds);

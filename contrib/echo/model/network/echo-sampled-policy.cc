@@ -2,6 +2,7 @@
 #include "echo-sampled-policy.h"
 
 #include "ns3/abort.h"
+#include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
@@ -52,6 +53,7 @@ void SampledPolicy::DoDispose()
     m_model = nullptr;
     m_samples.clear();
     m_sampled.clear();
+    m_inStep.clear();
     FidelityPolicy::DoDispose();
 }
 
@@ -78,6 +80,7 @@ SampledPolicy::Key SampledPolicy::KeyOf(const CollectiveInstance& instance)
 
 Fidelity SampledPolicy::Choose(const CollectiveInstance& instance)
 {
+    NS_ABORT_MSG_IF(!m_model, "SampledPolicy needs SetCostModel before it chooses");
     if (instance.plan.layout->GetHosts() == 1)
     {
         return Fidelity::ANALYTICAL;
@@ -92,15 +95,43 @@ Fidelity SampledPolicy::Choose(const CollectiveInstance& instance)
     }
     const Key key = KeyOf(instance);
     Samples& samples = m_samples[key];
-    const bool isWanted = samples.begun < m_wanted && !meetsEstimate;
+    const auto series = m_inStep.find(SeriesOf(instance));
+    const bool isInStep = series != m_inStep.end() && series->second < MOST_IN_STEP;
+    const bool isWanted = (samples.begun < m_wanted || isInStep) && !meetsEstimate;
     if (!isWanted && !meetsSample)
     {
         ++(samples.done > 0 ? m_corrected : m_uncorrected);
         return Fidelity::ANALYTICAL;
     }
     ++samples.begun;
-    m_sampled[instance.id] = {key, isWanted};
+    Sample& sample = m_sampled[instance.id];
+    sample = {key, isWanted, Simulator::Now()};
+    CountInStep(instance, sample);
     return ParseFidelity(m_fidelity);
+}
+
+SampledPolicy::Series SampledPolicy::SeriesOf(const CollectiveInstance& instance)
+{
+    const CollectivePlan& plan = instance.plan;
+    return {plan.layout->group->GetId(), plan.spec.kind, plan.spec.bytes};
+}
+
+void SampledPolicy::CountInStep(const CollectiveInstance& instance, Sample& sample)
+{
+    // Begun further apart than one takes alone, they meet little and fair shares are near.
+    const Time together = m_model->Estimate(instance.plan).GetTotal();
+    for (const auto& other : instance.sharing)
+    {
+        const auto found = m_sampled.find(other->id);
+        const CollectiveSpec& spec = other->plan.spec;
+        if (found != m_sampled.end() && spec.kind == instance.plan.spec.kind &&
+            spec.bytes == instance.plan.spec.bytes &&
+            sample.start - found->second.start < together)
+        {
+            ++found->second.inStep;
+            ++sample.inStep;
+        }
+    }
 }
 
 void SampledPolicy::Observe(const CollectiveInstance& instance, Time duration)
@@ -110,7 +141,14 @@ void SampledPolicy::Observe(const CollectiveInstance& instance, Time duration)
     {
         return;
     }
-    NS_ABORT_MSG_IF(!m_model, "SampledPolicy needs SetCostModel before its first sample ends");
+    if (it->second.inStep > 1)
+    {
+        ++m_inStep[SeriesOf(instance)];
+    }
+    else
+    {
+        m_inStep.erase(SeriesOf(instance));
+    }
     Samples& samples = m_samples[it->second.key];
     m_sampled.erase(it);
     const auto estimate =

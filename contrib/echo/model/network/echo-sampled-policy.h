@@ -30,6 +30,12 @@ namespace echo
  * the latter; and no sample is begun for its own sake on a link with an estimate. Where they meet
  * all the same, estimates have what samples leave of a link. Inside a host everything is
  * analytical.
+ *
+ * Of three or more alike that share links and begin together, who comes first by a little gains on
+ * the others each time: switches serve in the order of arrival, so a lead of d over m others
+ * becomes m d with each message that waits for an earlier one. Estimates in step stay so, and all
+ * idle at the same time. So what was in step when it was sampled last is sampled again, until its
+ * members have drifted apart or have had MOST_IN_STEP samples in a row.
  */
 class SampledPolicy : public FidelityPolicy
 {
@@ -69,16 +75,27 @@ class SampledPolicy : public FidelityPolicy
     struct Sample
     {
         Key key;
-        bool isWanted; //!< not only because it met one that is
+        bool isWanted;      //!< not only because it met one that is
+        Time start;         //!< when it began
+        uint32_t inStep{0}; //!< others like it on its links that began less than its time apart
     };
 
+    /** What repeats: group, operation, bytes. */
+    using Series = std::tuple<GroupId, CollectiveKind, uint64_t>;
+
+    static constexpr uint32_t MOST_IN_STEP = 16; //!< doublings from less than a packet's time
+
     static Key KeyOf(const CollectiveInstance& instance);
+    static Series SeriesOf(const CollectiveInstance& instance);
+    /** Counts those among which a sample begins. */
+    void CountInStep(const CollectiveInstance& instance, Sample& sample);
 
     Ptr<CostModel> m_model;
     uint32_t m_wanted{2};                     //!< attribute Samples
     std::string m_fidelity;                   //!< attribute Fidelity
     std::map<Key, Samples> m_samples;         //!< by distinct communication
     std::map<CollectiveId, Sample> m_sampled; //!< running
+    std::map<Series, uint32_t> m_inStep;      //!< samples in a row that were in step with others
     uint64_t m_corrected{0};                  //!< instances that ran analytically, as samples say
     uint64_t m_uncorrected{0};                //!< and without a sample of their like
 };
