@@ -317,7 +317,7 @@ MemoryEstimate EstimateMemory(const TrainingPlan& plan, uint32_t stage)
     return estimate;
 }
 
-std::string CheckMemory(const TrainingPlan& plan, const GpuSpec& gpu)
+std::pair<uint32_t, MemoryEstimate> EstimateLargestMemory(const TrainingPlan& plan)
 {
     uint32_t fullest = 0;
     MemoryEstimate worst;
@@ -330,6 +330,12 @@ std::string CheckMemory(const TrainingPlan& plan, const GpuSpec& gpu)
             fullest = stage;
         }
     }
+    return {fullest, worst};
+}
+
+std::string CheckMemory(const TrainingPlan& plan, const GpuSpec& gpu)
+{
+    const auto [fullest, worst] = EstimateLargestMemory(plan);
     if (gpu.memoryBytes == 0 || worst.GetTotal() <= gpu.memoryBytes)
     {
         return "";

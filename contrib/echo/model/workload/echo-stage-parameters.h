@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -66,6 +67,9 @@ struct MemoryEstimate
  * of the framework and of NCCL are not in it.
  */
 MemoryEstimate EstimateMemory(const TrainingPlan& plan, uint32_t stage);
+
+/** @return the fullest stage, and its memory */
+std::pair<uint32_t, MemoryEstimate> EstimateLargestMemory(const TrainingPlan& plan);
 
 /**
  * @return a sentence if the fullest stage needs more than @p gpu has, naming the parts; else empty
