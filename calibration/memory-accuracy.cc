@@ -6,7 +6,7 @@
 #include "ns3/echo-cluster-reader.h"
 #include "ns3/echo-error.h"
 #include "ns3/echo-generator-reader.h"
-#include "ns3/echo-stage-parameters.h"
+#include "ns3/echo-memory-estimate.h"
 #include "ns3/echo-text-table.h"
 #include "ns3/echo-yaml.h"
 
@@ -227,7 +227,7 @@ void WriteMemoryAccuracy(std::ostream& out,
 {
     out << "# Memory of a rank: estimate and measurement\n\n"
         << "Written by `./echo accuracy memory`; do not edit. The estimate (`EstimateMemory`, "
-           "echo-stage-parameters.h) is the one behind the warning that a plan does not fit; no "
+           "echo-memory-estimate.h) is the one behind the warning that a plan does not fit; no "
            "constant in it is set from these tables.\n\n";
     PlanReader reader;
     WriteRan(out, sources, reader);

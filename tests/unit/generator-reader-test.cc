@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "ns3/echo-generator-reader.h"
+#include "ns3/echo-memory-estimate.h"
 #include "ns3/echo-stage-parameters.h"
 #include "ns3/echo-workload-health.h"
 

@@ -6,6 +6,7 @@
 #include "small-plan.h"
 
 #include "ns3/echo-overlapped-schedules.h"
+#include "ns3/echo-memory-estimate.h"
 #include "ns3/echo-stage-parameters.h"
 #include "ns3/echo-workload-health.h"
 

@@ -2,6 +2,7 @@
 
 #include "small-plan.h"
 
+#include "ns3/echo-memory-estimate.h"
 #include "ns3/echo-stage-parameters.h"
 
 #include <gmock/gmock.h>

@@ -9,7 +9,7 @@
 
 #include "ns3/echo-job-merger.h"
 #include "ns3/echo-pipeline-composer.h"
-#include "ns3/echo-stage-parameters.h"
+#include "ns3/echo-memory-estimate.h"
 #include "ns3/echo-time-limit.h"
 #include "ns3/echo-transformer-generator.h"
 
