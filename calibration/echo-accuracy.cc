@@ -21,6 +21,7 @@
 #include <fstream>
 #include <functional>
 #include <iostream>
+#include <map>
 #include <sstream>
 
 using namespace ns3::echo;
@@ -264,6 +265,25 @@ std::vector<MeasuredSteps> GetMeasuredSteps()
     };
 }
 
+/** Rows of sources that have one bar together. */
+void WritePooledSteps(std::ostream& out, const std::map<std::string, StepErrors>& results)
+{
+    MeasuredSteps pool;
+    pool.meanBar = 8;
+    pool.tailBar = 15;
+    StepErrors together;
+    const auto add = [&](const std::string& source, const std::string& title) {
+        const std::vector<double>& errors = results.at(source).errors;
+        together.errors.insert(together.errors.end(), errors.begin(), errors.end());
+        pool.title = title;
+    };
+    add("megatron-sc21", "");
+    add("vtrain-multi", "together: Megatron-LM and vTrain, measured");
+    WriteStepSummary(out, pool, together);
+    add("vtrain-single", "together: these and vTrain's predictions for one host");
+    WriteStepSummary(out, pool, together);
+}
+
 /** Measured training steps; @p only: one of their names, "products", "constants", or empty. */
 int WriteTraining(const std::string& folder, const std::string& only, bool full)
 {
@@ -280,6 +300,7 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
     }
     std::ostringstream summary;
     std::ostringstream details;
+    std::map<std::string, StepErrors> results;
     for (MeasuredSteps steps : sources)
     {
         if (only.empty() || only == steps.name)
@@ -287,6 +308,7 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
             steps.isListed = steps.isListed || !only.empty();
             const StepErrors result = WriteStepAccuracy(details, steps, full);
             WriteStepSummary(summary, steps, result);
+            results[steps.name] = result;
             if (steps.name == "vtrain-single")
             {
                 WriteStepComposition(details, ReadStepTable(steps.table));
@@ -310,6 +332,7 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
         std::cout << "\n" << details.str();
         return 0;
     }
+    WritePooledSteps(summary, results);
     std::ostringstream rest; // takes its time: the page is not open meanwhile
     WriteConstantAccuracy(rest, GetStepConstants(sources));
     WriteProducts(rest);
