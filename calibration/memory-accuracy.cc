@@ -58,8 +58,7 @@ class PlanReader
             root.Set(set.substr(0, equals), set.substr(equals + 1));
         }
         const GpuFacts& facts = GetFacts(root.ResolvePath(root.Get("cluster").AsString()));
-        const auto hosts =
-            static_cast<uint32_t>(root.GetInteger("hosts", facts.hosts, 1, 1 << 20));
+        const auto hosts = static_cast<uint32_t>(root.GetInteger("hosts", facts.hosts, 1, 1 << 20));
         const auto ranks = static_cast<uint32_t>(
             root.GetInteger("ranks", int64_t(hosts) * facts.perHost, 1, 1 << 24));
         try
@@ -87,8 +86,8 @@ class PlanReader
         GpuFacts facts;
         facts.gpu = cluster.gpu;
         facts.hosts = cluster.topology->GetHostCount();
-        facts.perHost = static_cast<uint32_t>(
-            cluster.topology->GetDevices(DeviceRole::GPU).size() / facts.hosts);
+        facts.perHost = static_cast<uint32_t>(cluster.topology->GetDevices(DeviceRole::GPU).size() /
+                                              facts.hosts);
         return m_facts.emplace(path, facts).first->second;
     }
 
@@ -107,6 +106,7 @@ struct Border
     uint32_t ranNot{0};
     uint32_t failedFits{0};
     uint32_t failedNot{0};
+    double largestRan{0}; //!< largest estimate of a plan that ran, share of the GPU's memory
 };
 
 /** @return cells of the parts of @p estimate in GiB */
@@ -121,7 +121,8 @@ std::string Parts(const MemoryEstimate& estimate)
 void WriteRan(std::ostream& out, const std::vector<MeasuredSteps>& sources, PlanReader& reader)
 {
     out << "## Measured steps\n\nAll of them ran. Fullest: the row with the largest share of its "
-           "GPU's memory.\n\n| source | rows | said not to fit | fullest % |\n|---|---:|---:|---:|\n";
+           "GPU's memory.\n\n| source | rows | said not to fit | fullest % "
+           "|\n|---|---:|---:|---:|\n";
     std::string refused;
     for (const MeasuredSteps& source : sources)
     {
@@ -152,7 +153,8 @@ void WritePeaks(std::ostream& out,
     const StepTable table = ReadStepTable(path + ".csv");
     out << "## " << title << "\n\n"
         << table.source
-        << "\n| plan | measured GiB | estimate GiB | error % | parameters | gradients | optimizer | "
+        << "\n| plan | measured GiB | estimate GiB | error % | parameters | gradients | optimizer "
+           "| "
            "activations |\n|---|---:|---:|---:|---:|---:|---:|---:|\n";
     double sum = 0;
     for (size_t i = 0; i < table.rows.size(); ++i)
@@ -193,12 +195,17 @@ void WriteBorder(std::ostream& out,
                              "'" + outcome + "'",
                              "ran or out of memory");
         }
-        Border& border = borders[row.plan.model.name + ", " +
-                                 std::to_string(row.plan.model.sequence) + " tokens"];
+        Border& border = borders[std::to_string(row.plan.model.layers) + " layers, " +
+                                 std::to_string(row.plan.model.sequence) + " tokens, tp " +
+                                 (row.plan.parallel.tensor > 1 ? "2 and more" : "1")];
         const bool fits = CheckMemory(row.plan, row.gpu).empty();
         const double total = double(EstimateLargestMemory(row.plan).second.GetTotal());
         ++(outcome == "ran" ? (fits ? border.ranFits : border.ranNot)
                             : (fits ? border.failedFits : border.failedNot));
+        if (outcome == "ran")
+        {
+            border.largestRan = std::max(border.largestRan, total / double(row.gpu.memoryBytes));
+        }
         if (fits != (outcome == "ran"))
         {
             wrong += "| " + row.label + " | " + outcome + " | " +
@@ -206,11 +213,12 @@ void WriteBorder(std::ostream& out,
         }
     }
     out << "| model | ran, said to fit | ran, said not to | out of memory, said to fit | out of "
-           "memory, said not to |\n|---|---:|---:|---:|---:|\n";
+           "memory, said not to | fullest that ran, % |\n|---|---:|---:|---:|---:|---:|\n";
     for (const auto& [name, border] : borders)
     {
         out << "| " << name << " | " << border.ranFits << " | " << border.ranNot << " | "
-            << border.failedFits << " | " << border.failedNot << " |\n";
+            << border.failedFits << " | " << border.failedNot << " | "
+            << FormatFixed(100 * border.largestRan, 0) << " |\n";
     }
     if (!wrong.empty())
     {
@@ -228,7 +236,10 @@ void WriteMemoryAccuracy(std::ostream& out,
     out << "# Memory of a rank: estimate and measurement\n\n"
         << "Written by `./echo accuracy memory`; do not edit. The estimate (`EstimateMemory`, "
            "echo-memory-estimate.h) is the one behind the warning that a plan does not fit; no "
-           "constant in it is set from these tables.\n\n";
+           "constant in it is set from these tables. It counts what a rank must hold, not what the "
+           "framework, NCCL, and an allocator that cannot use all pieces take beside it: it is a "
+           "lower bound, so that what it refuses cannot run, and plans that leave little room may "
+           "fail.\n\n";
     PlanReader reader;
     WriteRan(out, sources, reader);
     WritePeaks(out, "Peaks: Megatron-Core", folder + "peaks-megatron", reader);

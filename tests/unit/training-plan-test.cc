@@ -2,7 +2,6 @@
 
 #include "small-plan.h"
 
-#include "ns3/echo-memory-estimate.h"
 #include "ns3/echo-stage-parameters.h"
 
 #include <gmock/gmock.h>
@@ -36,72 +35,6 @@ TEST(Plan, ParametersFollowTheClosedForm)
         }
         EXPECT_DOUBLE_EQ(held, GetModelParameters(plan) + 51200 * h + l * 6 * h + (2048 + 2) * h);
     }
-}
-
-TEST(Memory, ActivationsFollowKorthikanti)
-{
-    // arXiv 2205.05198: a layer keeps s b h (34 + 5 a s / h) bytes on one rank (equation 1), with
-    // tensor parallelism s b h (10 + 24 / t + 5 a s / (h t)) (2), with sequence parallelism
-    // s b h / t (34 + 5 a s / h) (4), with selective recomputation 34 s b h / t (6), with full
-    // recomputation 2 s b h.
-    TrainingPlan plan = SmallPlan({1, 1, 1, 1, 1}, 1);
-    plan.parameters = DataType::FP16;
-    plan.matmul = DataType::FP16;
-    plan.microBatch = 3;
-    const double sbh = 128 * 3 * 256;
-    const double scores = 5 * 8 * 128 / 256.0;
-    const auto layer = [&] {
-        const double logits = 128 * 3 * (1024.0 / plan.parallel.tensor) * (2 + 4);
-        return EstimateMemory(plan, 0).activationBytes - logits;
-    };
-    EXPECT_DOUBLE_EQ(layer(), sbh * (34 + scores));
-    plan.parallel.tensor = 4;
-    EXPECT_DOUBLE_EQ(layer(), sbh * (10 + 24 / 4.0 + scores / 4));
-    plan.sequenceParallel = true;
-    EXPECT_DOUBLE_EQ(layer(), sbh / 4 * (34 + scores));
-    plan.recompute = RecomputeMode::SELECTIVE;
-    EXPECT_DOUBLE_EQ(layer(), sbh / 4 * 34);
-    plan.recompute = RecomputeMode::FULL; // the layer's input, and one layer in full
-    plan.sequenceParallel = false;
-    plan.parallel.tensor = 1;
-    EXPECT_DOUBLE_EQ(layer(), sbh * 2 + sbh * (34 + scores));
-}
-
-TEST(Memory, StateOfTheOptimizer)
-{
-    TrainingPlan plan = SmallPlan({2, 1, 1, 4, 2}, 4);
-    const uint64_t parameters = 2 * LAYER + WORDS + POSITIONS;
-    MemoryEstimate estimate = EstimateMemory(plan, 0);
-    EXPECT_EQ(estimate.parameterBytes, parameters * 4);
-    EXPECT_EQ(estimate.gradientBytes, parameters * 4);
-    EXPECT_EQ(estimate.optimizerBytes, parameters * 8); // two moments
-    plan.parameters = DataType::BF16;
-    plan.matmul = DataType::BF16;
-    plan.sharding = StateSharding::OPTIMIZER;
-    estimate = EstimateMemory(plan, 0);
-    EXPECT_EQ(estimate.parameterBytes, parameters * 2);
-    EXPECT_EQ(estimate.optimizerBytes, parameters / 4 * 12); // a master too, a quarter each
-}
-
-TEST(Memory, ScheduleDecidesMicroBatchesInFlight)
-{
-    TrainingPlan plan = SmallPlan({1, 1, 1, 1, 4}, 4);
-    plan.microBatches = 8;
-    const uint64_t first = EstimateMemory(plan, 0).activationBytes;
-    EXPECT_EQ(first, 4 * EstimateMemory(plan, 2).activationBytes / 2); // 4 and 2 in flight
-    plan.schedule = CreateObject<GpipeSchedule>();
-    EXPECT_EQ(EstimateMemory(plan, 0).activationBytes, 2 * first); // all 8
-}
-
-TEST(Memory, ThePapersLargestModelNeedsRecomputation)
-{
-    const GpuSpec gpu{"H800", {}, 3350e9, 85899345920};
-    TrainingPlan plan = PaperPlan();
-    const std::string warning = CheckMemory(plan, gpu);
-    EXPECT_THAT(warning, HasSubstr("pipeline stage 0 needs about"));
-    EXPECT_THAT(warning, HasSubstr("but H800 has 80"));
-    plan.recompute = RecomputeMode::FULL;
-    EXPECT_EQ(CheckMemory(plan, gpu), "");
 }
 
 TEST(Plan, RefusesWhatCannotRun)

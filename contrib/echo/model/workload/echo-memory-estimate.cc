@@ -47,7 +47,7 @@ double LayerActivationBytes(const TrainingPlan& plan, uint32_t layer)
     const double hidden = model.hidden;
     const double bytes = BytesOf(plan.parameters);
     // Of a matrix, kept cast; NVFP4 has a scale of 8 bits for 16 elements.
-    const double input = !plan.CastsInputs()               ? bytes
+    const double input = !plan.CastsInputs()            ? bytes
                          : plan.matmul == DataType::FP4 ? 0.5625
                                                         : BytesOf(plan.matmul);
     const double mask = model.dropout ? 1 : 0;
@@ -94,8 +94,7 @@ double GetLossBytes(const TrainingPlan& plan)
 {
     const double logits = (1.0 + plan.model.mtpLayers) * double(plan.GetTokens()) *
                           double(plan.GetPaddedVocabulary() / plan.parallel.tensor);
-    return logits *
-           (plan.loss == LossKernel::EAGER ? 3 * 4.0 : BytesOf(plan.parameters) + 4.0);
+    return logits * (plan.loss == LossKernel::EAGER ? 3 * 4.0 : BytesOf(plan.parameters) + 4.0);
 }
 
 /** @return bytes of activations that a rank of @p stage keeps at its fullest */
@@ -171,6 +170,13 @@ MemoryEstimate EstimateMemory(const TrainingPlan& plan, uint32_t stage)
         gradients = std::min(all, own + GetWholeParameters(plan, false));
     }
     estimate.parameterBytes = parameters * BytesOf(plan.parameters);
+    if (plan.CastsInputs() && plan.matmul == DataType::FP8 &&
+        plan.sharding != StateSharding::PARAMETERS)
+    {
+        const uint64_t ends = GetEmbeddingParameters(plan, stage).GetTotal() +
+                              GetHeadParameters(plan, stage).GetTotal();
+        estimate.parameterBytes -= (all - ends) * (BytesOf(plan.parameters) - 1);
+    }
     estimate.gradientBytes = gradients * BytesOf(plan.gradients);
     estimate.optimizerBytes = (plan.SplitsOptimizer() ? own : all) * state;
     estimate.activationBytes = static_cast<uint64_t>(GetActivationBytes(plan, stage));
@@ -262,7 +268,8 @@ std::string DescribeRemedies(const TrainingPlan& plan, const GpuSpec& gpu)
             enough += (enough.empty() ? "" : ", or ") + remedy.text;
         }
     }
-    return enough.empty() ? "more ranks for tp, pp, ep or cp would help" : "it would fit with " + enough;
+    return enough.empty() ? "more ranks for tp, pp, ep or cp would help"
+                          : "it would fit with " + enough;
 }
 
 } // namespace

@@ -39,13 +39,17 @@ struct MemoryEstimate
  * layer at a time. The loss holds logits in the parameters' type and in FP32, or with
  * LossKernel::EAGER three times in FP32.
  *
+ * Parameters of layers that are multiplied in FP8 count with a byte: that is the least of them that
+ * frameworks hold (Megatron-Core's fp8_param_gather with one scale a tensor, where the GPU needs no
+ * transposed copy). PyTorch's FSDP gathers 16 bits.
+ *
  * State that is split over data ranks counts with a rank's share. Where parameters are split, that
  * share is the FP32 master that counts as optimizer state; the largest layer and the one that is
  * fetched ahead are there in full, and so are embedding and output layer, as are the gradients of
  * the largest layer and of these until they are scattered (ShardedLayers).
  *
  * Not in it: buffers of the framework, of NCCL and of cuBLAS, temporaries of the backward pass,
- * what an allocator cannot use for being in pieces, cached copies of weights in FP8.
+ * what an allocator cannot use for being in pieces. So it is a lower bound.
  */
 MemoryEstimate EstimateMemory(const TrainingPlan& plan, uint32_t stage);
 

@@ -51,9 +51,10 @@ enum class AttentionKernel : uint8_t
 /** How the loss is made of a rank's logits. */
 enum class LossKernel : uint8_t
 {
-    IN_PLACE, //!< softmax and gradient in one FP32 copy (Megatron-Core's vocab_parallel_cross_entropy)
-    EAGER,    //!< PyTorch's operations one by one: log-probabilities, their gradient and that of the
-              //!< logits, all in FP32
+    IN_PLACE, //!< softmax and gradient in one FP32 copy (Megatron-Core's
+              //!< vocab_parallel_cross_entropy)
+    EAGER, //!< PyTorch's operations one by one: log-probabilities, their gradient and that of the
+           //!< logits, all in FP32
 };
 
 /** What of a rank's state is split over the ranks that hold the same parameters. */
