@@ -102,6 +102,17 @@ TEST(Memory, OfTheLossFollowsItsKernels)
     const uint64_t inPlace = EstimateMemory(plan, 0).activationBytes; // BF16 and FP32
     plan.loss = LossKernel::EAGER;                                    // FP32 three times
     EXPECT_EQ(EstimateMemory(plan, 0).activationBytes - inPlace, 128u * 1024 / 2 * (12 - 6));
+    const auto moved = [&plan](LossKernel kernel) {
+        plan.loss = kernel;
+        double bytes = 0;
+        for (const Operator& op : Generate(plan)->GetProgram(RankId(0))->GetOperators())
+        {
+            bytes += op.memoryBytes;
+        }
+        return bytes;
+    };
+    // Three FP32 passes more over the rank's logits.
+    EXPECT_EQ(moved(LossKernel::EAGER) - moved(LossKernel::IN_PLACE), 128.0 * 1024 / 2 * 3 * 4);
 }
 
 TEST(Memory, StateFollowsTheZeroPaper)

@@ -103,7 +103,7 @@ TEST(FurtherTokens, DeepSeekHasElevenBillionMoreParameters)
     EXPECT_NEAR((GetModelParameters(plan) - main) / 11.5e9, 1, 0.02);
 }
 
-TEST(ShardedParameters, AreGatheredForTheLargestLayersAndTheEnds)
+TEST(ShardedParameters, AreGatheredForTheLargestLayerAndTheEnds)
 {
     TrainingPlan plan = LatentMixture();
     plan.parallel = {1, 1, 1, 64, 1};
@@ -113,12 +113,9 @@ TEST(ShardedParameters, AreGatheredForTheLargestLayersAndTheEnds)
     const auto layer = [&plan](uint32_t i) { return GetLayerParameters(plan, i).GetTotal(); };
     const uint64_t ends = 2 * 1024 * 256 + plan.model.GetNormParameters(); // words, output, norm
     EXPECT_GT(layer(0), 2 * layer(1));
-    EXPECT_EQ(gathered(), ends + layer(0) + layer(1));
-    plan.model.denseLayers = 2;
-    EXPECT_EQ(gathered(), ends + 2 * layer(0));
-    plan.model.layers = 1;
     EXPECT_EQ(gathered(), ends + layer(0));
-    plan.model.layers = 4;
+    plan.model.denseLayers = 2;
+    EXPECT_EQ(gathered(), ends + layer(0));
     plan.reshardAfterForward = false;
     EXPECT_EQ(gathered(), GetStageParameters(plan, 0).GetTotal());
 }

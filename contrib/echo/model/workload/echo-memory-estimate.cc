@@ -124,19 +124,15 @@ double GetActivationBytes(const TrainingPlan& plan, uint32_t stage)
 }
 
 /**
- * @param ahead whether the layer that is fetched ahead counts too
- * @return parameters that ShardedLayers holds in full at most, where layers are given up after
+ * @return parameters that ShardedLayers holds in full at least, where layers are given up after
  *         their passes: embedding and output layer all the while, and a layer
  */
-uint64_t GetWholeParameters(const TrainingPlan& plan, bool ahead)
+uint64_t GetWholeParameters(const TrainingPlan& plan)
 {
     uint64_t largest = 0;
-    uint64_t before = 0; // the layer ahead
     for (uint32_t layer = 0; layer < plan.model.layers; ++layer)
     {
-        const uint64_t own = GetLayerParameters(plan, layer).GetTotal();
-        largest = std::max(largest, before + own);
-        before = ahead ? own : 0;
+        largest = std::max(largest, GetLayerParameters(plan, layer).GetTotal());
     }
     return largest + GetEmbeddingParameters(plan, 0).GetTotal() +
            GetHeadParameters(plan, 0).GetTotal();
@@ -162,12 +158,10 @@ MemoryEstimate EstimateMemory(const TrainingPlan& plan, uint32_t stage)
     const uint64_t all = count.GetTotal();
     MemoryEstimate estimate;
     uint64_t parameters = all;
-    uint64_t gradients = plan.sharding >= StateSharding::GRADIENTS ? own : all;
     if (plan.sharding == StateSharding::PARAMETERS)
     {
-        parameters = (plan.reshardAfterForward ? GetWholeParameters(plan, true) : all) +
+        parameters = (plan.reshardAfterForward ? GetWholeParameters(plan) : all) +
                      (plan.parameters == DataType::FP32 ? own : 0);
-        gradients = std::min(all, own + GetWholeParameters(plan, false));
     }
     estimate.parameterBytes = parameters * BytesOf(plan.parameters);
     if (plan.CastsInputs() && plan.matmul == DataType::FP8 &&
@@ -177,7 +171,8 @@ MemoryEstimate EstimateMemory(const TrainingPlan& plan, uint32_t stage)
                               GetHeadParameters(plan, stage).GetTotal();
         estimate.parameterBytes -= (all - ends) * (BytesOf(plan.parameters) - 1);
     }
-    estimate.gradientBytes = gradients * BytesOf(plan.gradients);
+    estimate.gradientBytes =
+        (plan.sharding >= StateSharding::GRADIENTS ? own : all) * BytesOf(plan.gradients);
     estimate.optimizerBytes = (plan.SplitsOptimizer() ? own : all) * state;
     estimate.activationBytes = static_cast<uint64_t>(GetActivationBytes(plan, stage));
     return estimate;

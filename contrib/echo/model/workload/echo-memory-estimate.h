@@ -44,12 +44,12 @@ struct MemoryEstimate
  * transposed copy). PyTorch's FSDP gathers 16 bits.
  *
  * State that is split over data ranks counts with a rank's share. Where parameters are split, that
- * share is the FP32 master that counts as optimizer state; the largest layer and the one that is
- * fetched ahead are there in full, and so are embedding and output layer, as are the gradients of
- * the largest layer and of these until they are scattered (ShardedLayers).
+ * share is the FP32 master that counts as optimizer state; the largest layer is there in full, and
+ * so are embedding and output layer.
  *
- * Not in it: buffers of the framework, of NCCL and of cuBLAS, temporaries of the backward pass,
- * what an allocator cannot use for being in pieces. So it is a lower bound.
+ * Not in it: the layer that is fetched ahead and gradients on their way to be scattered, which a
+ * framework can do in pieces; buffers of the framework, of NCCL and of cuBLAS, temporaries of the
+ * backward pass, what an allocator cannot use for being in pieces. So it is a lower bound.
  */
 MemoryEstimate EstimateMemory(const TrainingPlan& plan, uint32_t stage);
 
