@@ -5,10 +5,12 @@
 #include "collective-extrapolation.h"
 #include "gemm-points-accuracy.h"
 #include "hybrid-accuracy.h"
+#include "memory-accuracy.h"
 #include "overlap-accuracy.h"
 #include "replay-accuracy.h"
 #include "slowdown-accuracy.h"
 #include "step-composition.h"
+#include "step-table.h"
 #include "training-accuracy.h"
 #include "training-constants.h"
 
@@ -19,6 +21,7 @@
 #include <fstream>
 #include <functional>
 #include <iostream>
+#include <map>
 #include <sstream>
 
 using namespace ns3::echo;
@@ -268,8 +271,8 @@ std::vector<StepConstant> GetStepConstants(const std::vector<MeasuredSteps>& sou
     return {a100, h100, grouped};
 }
 
-/** Measured training steps; @p only: one of their names, "products", "constants", or empty. */
-int WriteTraining(const std::string& folder, const std::string& only, bool full)
+/** Measured training steps that ship. */
+std::vector<MeasuredSteps> GetMeasuredSteps()
 {
     const std::string tables = ROOT + "/calibration/training/";
     const auto source = [&tables](const std::string& name,
@@ -288,7 +291,7 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
                              isFull,
                              isListed};
     };
-    const std::vector<MeasuredSteps> sources{
+    return {
         source("megatron-sc21", "Megatron-LM, A100, 32 to 3,072 GPUs", "megatron-sc21", 8, 15),
         source("vtrain-multi", "vTrain, A100, 64 GPUs and more", "vtrain", 8, 15, true),
         source("vtrain-single", "vTrain, A100, one host", "vtrain-single", 8, 15, false, false),
@@ -300,6 +303,31 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
         source("llm-foundry", "llm-foundry, FSDP, A100 and H100", "llm-foundry", 12, 0, true),
         source("torchtitan", "torchtitan, H100 at 500 W and H200", "torchtitan", 0, 0, true),
     };
+}
+
+/** Rows of sources that have one bar together. */
+void WritePooledSteps(std::ostream& out, const std::map<std::string, StepErrors>& results)
+{
+    MeasuredSteps pool;
+    pool.meanBar = 8;
+    pool.tailBar = 15;
+    StepErrors together;
+    const auto add = [&](const std::string& source, const std::string& title) {
+        const std::vector<double>& errors = results.at(source).errors;
+        together.errors.insert(together.errors.end(), errors.begin(), errors.end());
+        pool.title = title;
+    };
+    add("megatron-sc21", "");
+    add("vtrain-multi", "together: Megatron-LM and vTrain, measured");
+    WriteStepSummary(out, pool, together);
+    add("vtrain-single", "together: these and vTrain's predictions for one host");
+    WriteStepSummary(out, pool, together);
+}
+
+/** Measured training steps; @p only: one of their names, "products", "constants", or empty. */
+int WriteTraining(const std::string& folder, const std::string& only, bool full)
+{
+    const std::vector<MeasuredSteps> sources = GetMeasuredSteps();
     if (only == "products")
     {
         WriteProducts(std::cout);
@@ -312,6 +340,7 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
     }
     std::ostringstream summary;
     std::ostringstream details;
+    std::map<std::string, StepErrors> results;
     for (MeasuredSteps steps : sources)
     {
         if (only.empty() || only == steps.name)
@@ -319,6 +348,7 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
             steps.isListed = steps.isListed || !only.empty();
             const StepErrors result = WriteStepAccuracy(details, steps, full);
             WriteStepSummary(summary, steps, result);
+            results[steps.name] = result;
             if (steps.name == "vtrain-single")
             {
                 WriteStepComposition(details, ReadStepTable(steps.table));
@@ -342,6 +372,7 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
         std::cout << "\n" << details.str();
         return 0;
     }
+    WritePooledSteps(summary, results);
     std::ostringstream rest; // takes its time: the page is not open meanwhile
     WriteConstantAccuracy(rest, GetStepConstants(sources));
     WriteProducts(rest);
@@ -405,7 +436,7 @@ int main(int argc, char* argv[])
         std::string name = "collectives";
         std::string folder = ROOT + "/doc";
         EchoCommandLine line(
-            "./echo accuracy [collectives|hybrid|dlrm|overlap|slowdown|training]: rebuilds "
+            "./echo accuracy [collectives|hybrid|dlrm|memory|overlap|slowdown|training]: rebuilds "
             "an accuracy table in doc/.");
         line.AddArgument("name", "which table", name, false);
         line.AddOption("out", "the folder to write to", folder);
@@ -435,6 +466,12 @@ int main(int argc, char* argv[])
         {
             return WriteTraining(folder, only, full != 0);
         }
+        if (name == "memory")
+        {
+            return WritePage(folder + "/accuracy-memory.md", [](std::ostream& out) {
+                WriteMemoryAccuracy(out, GetMeasuredSteps(), ROOT + "/calibration/memory/");
+            });
+        }
         if (name == "hybrid")
         {
             return WritePage(folder + "/accuracy-hybrid.md", WriteHybrid);
@@ -443,7 +480,7 @@ int main(int argc, char* argv[])
         {
             throw InputError({"", 0, "accuracy"},
                              "'" + name + "'",
-                             "collectives, hybrid, dlrm, overlap, slowdown or training");
+                             "collectives, hybrid, dlrm, memory, overlap, slowdown or training");
         }
         return WriteCollectives(folder);
     });

@@ -2,7 +2,7 @@
 #ifndef STEP_COMPOSITION_H
 #define STEP_COMPOSITION_H
 
-#include "training-accuracy.h"
+#include "step-table.h"
 
 #include <iosfwd>
 

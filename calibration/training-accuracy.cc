@@ -2,6 +2,7 @@
 #include "training-accuracy.h"
 
 #include "representative-ranks.h"
+#include "step-table.h"
 
 #include "ns3/echo-error.h"
 #include "ns3/echo-scenario-reader.h"
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <iostream>
 #include <numeric>
 #include <optional>
@@ -25,31 +25,7 @@ namespace echo
 namespace
 {
 
-std::vector<std::string> SplitCells(const std::string& line)
-{
-    std::vector<std::string> cells(1);
-    int depth = 0;
-    bool isQuoted = false;
-    for (char c : line)
-    {
-        depth += (c == '[' || c == '{') - (c == ']' || c == '}');
-        if (c == '"')
-        {
-            isQuoted = !isQuoted;
-        }
-        else if (c == ',' && depth == 0 && !isQuoted)
-        {
-            cells.emplace_back();
-        }
-        else
-        {
-            cells.back() += c;
-        }
-    }
-    return cells;
-}
-
-/** A row's settings over the scenario that its source's rows share. */
+/** A row of a table of steps. */
 struct Step
 {
     ScenarioOverrides overrides;
@@ -57,38 +33,10 @@ struct Step
     std::string label;
 };
 
-Step ReadStep(const StepTable& table, size_t index, const std::string& file)
+Step ReadStep(const StepTable& table, size_t index)
 {
-    Step step;
-    step.overrides.fidelity = "analytical";
-    for (size_t i = 0; i < table.columns.size(); ++i)
-    {
-        const std::string& key = table.columns[i];
-        const std::string& value = table.rows[index][i];
-        if (value.empty() || key == "note")
-        {
-            continue;
-        }
-        if (key == "step_s")
-        {
-            step.measured = std::strtod(value.c_str(), nullptr);
-            continue;
-        }
-        const bool isTop = key == "hosts" || key == "cluster" || key == "ranks" ||
-                           key.rfind("workload.", 0) == 0 || key.rfind("compute.", 0) == 0;
-        step.overrides.sets.push_back((isTop ? key : "workload.generate." + key) + "=" + value);
-        const size_t dot = key.rfind('.');
-        step.label +=
-            (step.label.empty() ? "" : ", ") +
-            (key == "model.preset" ? ""
-                                   : key.substr(dot == std::string::npos ? 0 : dot + 1) + " ") +
-            (key == "cluster" ? value.substr(value.rfind('/') + 1) : value);
-    }
-    if (!(step.measured > 0))
-    {
-        throw InputError({file, table.lines[index], "step_s"}, "no time", "seconds above 0");
-    }
-    return step;
+    const StepRow row = ReadStepRow(table, index, {"step_s"});
+    return {row.overrides, GetPositive(table, index, row, "step_s"), row.label};
 }
 
 double Simulate(const MeasuredSteps& source, const Step& step, bool full)
@@ -146,40 +94,6 @@ double Percentile(std::vector<double> values, double share)
 
 } // namespace
 
-StepTable ReadStepTable(const std::string& path)
-{
-    std::ifstream in(path);
-    if (!in)
-    {
-        throw InputError({path, 0, ""}, "no readable file", "one");
-    }
-    StepTable table;
-    std::string line;
-    for (uint32_t number = 1; std::getline(in, line); ++number)
-    {
-        if (line.rfind("#", 0) == 0)
-        {
-            table.source += line.substr(std::min<size_t>(2, line.size())) + "\n";
-        }
-        else if (table.columns.empty())
-        {
-            table.columns = SplitCells(line);
-        }
-        else if (!line.empty())
-        {
-            table.rows.push_back(SplitCells(line));
-            table.lines.push_back(number);
-            if (table.rows.back().size() != table.columns.size())
-            {
-                throw InputError({path, number, ""},
-                                 std::to_string(table.rows.back().size()) + " cells",
-                                 std::to_string(table.columns.size()) + ", as the first line has");
-            }
-        }
-    }
-    return table;
-}
-
 StepErrors WriteStepAccuracy(std::ostream& out, const MeasuredSteps& source, bool full)
 {
     const StepTable table = ReadStepTable(source.table);
@@ -191,7 +105,7 @@ StepErrors WriteStepAccuracy(std::ostream& out, const MeasuredSteps& source, boo
     StepErrors result;
     for (size_t i = 0; i < table.rows.size(); ++i)
     {
-        const Step step = ReadStep(table, i, source.table);
+        const Step step = ReadStep(table, i);
         std::string refusal;
         const std::optional<double> simulated =
             TrySimulate(source, step, full || source.isFull, refusal);
@@ -225,7 +139,7 @@ std::vector<SimulatedStep> SimulateSteps(const MeasuredSteps& source,
     uint32_t matching = 0;
     for (size_t i = 0; i < table.rows.size(); ++i)
     {
-        const Step step = ReadStep(table, i, source.table);
+        const Step step = ReadStep(table, i);
         if (step.label.find(part) == std::string::npos || matching++ % stride != 0)
         {
             continue;

@@ -27,18 +27,6 @@ struct MeasuredSteps
     bool isListed{true};  //!< every row is written; else only how the errors are spread
 };
 
-/** A table of text: commas inside brackets, braces or quotes do not part cells. */
-struct StepTable
-{
-    std::string source; //!< its comment lines
-    std::vector<std::string> columns;
-    std::vector<std::vector<std::string>> rows;
-    std::vector<uint32_t> lines;
-};
-
-/** @throws InputError naming file and line, if a row has not the first line's cells */
-StepTable ReadStepTable(const std::string& path);
-
 /** How the rows of a source came out. */
 struct StepErrors
 {

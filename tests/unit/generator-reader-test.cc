@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "ns3/echo-generator-reader.h"
+#include "ns3/echo-memory-estimate.h"
 #include "ns3/echo-stage-parameters.h"
 #include "ns3/echo-workload-health.h"
 
@@ -128,7 +129,7 @@ TEST(GeneratorReader, ReadsTheKeysOfLargePlans)
                                    "precision: {parameters: bf16, matmul: fp4}\n"
                                    "recompute: full\n"
                                    "recompute_layers: 1\n"
-                                   "attention: cudnn\n"
+                                   "attention: cudnn\nloss: eager\n"
                                    "host: {kernel: 7us, waits_for_peers: true,\n"
                                    "  waits_for_kernels: true}\n",
                                    16);
@@ -149,6 +150,7 @@ TEST(GeneratorReader, ReadsTheKeysOfLargePlans)
     EXPECT_EQ(plan.matmul, DataType::FP4);
     EXPECT_EQ(plan.recomputeLayers, 1u);
     EXPECT_EQ(plan.attention, AttentionKernel::CUDNN);
+    EXPECT_EQ(plan.loss, LossKernel::EAGER);
     EXPECT_EQ(plan.host.kernel, MicroSeconds(7));
     EXPECT_TRUE(plan.host.waitsForPeers && plan.host.waitsForKernels);
     EXPECT_EQ(plan.GetPaddedVocabulary(), 1002u); // a multiple of tp 2 only

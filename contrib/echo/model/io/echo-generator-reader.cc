@@ -312,6 +312,11 @@ TrainingPlan ReadBlock(const YamlNode& node, uint32_t ranks)
          {"flash", AttentionKernel::FLASH},
          {"flash1", AttentionKernel::FLASH1},
          {"cudnn", AttentionKernel::CUDNN}});
+    plan.loss =
+        GetChoice<LossKernel>(node,
+                              "loss",
+                              plan.loss,
+                              {{"in-place", LossKernel::IN_PLACE}, {"eager", LossKernel::EAGER}});
     plan.fusedExperts = node.GetBool("fused_experts", plan.fusedExperts);
     if (node.Has("host"))
     {

@@ -8,8 +8,8 @@
 #include "echo-workload-reader.h"
 
 #include "ns3/echo-job-merger.h"
+#include "ns3/echo-memory-estimate.h"
 #include "ns3/echo-pipeline-composer.h"
-#include "ns3/echo-stage-parameters.h"
 #include "ns3/echo-time-limit.h"
 #include "ns3/echo-transformer-generator.h"
 

@@ -91,9 +91,9 @@ void ModelEnds::HeadForward()
 
 void ModelEnds::LossForward()
 {
-    const double logits = m_tokens * m_vocabulary; // in FP32 from here on
     m_layers.NormForward("norm");
     m_layers.ColumnForward("logits", m_vocabulary, true);
+    const double logits = m_tokens * m_vocabulary; // in FP32 from here on
     m_emitter.Memory("loss maximum", KernelKind::ELEMENTWISE, logits * (m_bytes + 4 + 4));
     ReduceLoss("loss maximum all-reduce");
     m_emitter.Memory("loss shift", KernelKind::ELEMENTWISE, logits * 2 * 4);
@@ -115,7 +115,10 @@ void ModelEnds::HeadBackward()
 
 void ModelEnds::LossBackward()
 {
-    m_emitter.Memory("loss", KernelKind::ELEMENTWISE, m_tokens * m_vocabulary * (2 * 4 + m_bytes));
+    const bool isEager = m_plan.loss == LossKernel::EAGER; // the gradient of log-probabilities too
+    m_emitter.Memory("loss",
+                     KernelKind::ELEMENTWISE,
+                     m_tokens * m_vocabulary * ((isEager ? 5 : 2) * 4 + m_bytes));
     m_layers.ColumnBackward("logits", m_vocabulary, true);
     m_layers.NormBackward("norm");
 }

@@ -48,6 +48,15 @@ enum class AttentionKernel : uint8_t
     CUDNN,  //!< the same, of cuDNN or FlashAttention-3, made for the GPU's generation
 };
 
+/** How the loss is made of a rank's logits. */
+enum class LossKernel : uint8_t
+{
+    IN_PLACE, //!< softmax and gradient in one FP32 copy (Megatron-Core's
+              //!< vocab_parallel_cross_entropy)
+    EAGER, //!< PyTorch's operations one by one: log-probabilities, their gradient and that of the
+           //!< logits, all in FP32
+};
+
 /** What of a rank's state is split over the ranks that hold the same parameters. */
 enum class StateSharding : uint8_t
 {
@@ -105,6 +114,7 @@ struct TrainingPlan
     uint32_t recomputeLayers{0};                   //!< of each part, with FULL; 0: all
     std::vector<RecomputeModule> recomputeModules; //!< with SELECTIVE; empty: the attention core
     AttentionKernel attention{AttentionKernel::UNFUSED};
+    LossKernel loss{LossKernel::IN_PLACE};
     bool fusedExperts{false}; //!< activation and casts of experts inside their matrix products
     HostLaunch host;
     uint32_t microBatch{1};   //!< sequences a micro-batch and data rank
