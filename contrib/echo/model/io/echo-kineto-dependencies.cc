@@ -80,6 +80,7 @@ void KinetoDependencies::SelectActivities()
         }
     }
     m_launches.Sort();
+    std::sort(m_earlierEnds.begin(), m_earlierEnds.end());
 }
 
 void KinetoDependencies::SetStreams()
@@ -309,21 +310,18 @@ void KinetoDependencies::WaitForEarlierSteps(uint32_t call)
     {
         return;
     }
-    int64_t until = 0;
-    for (int64_t end : m_earlierEnds)
+    const auto after = std::upper_bound(m_earlierEnds.begin(), m_earlierEnds.end(), sync.end);
+    if (after != m_earlierEnds.begin() && *(after - 1) > sync.start)
     {
-        until = end > sync.start && end <= sync.end ? std::max(until, end) : until;
-    }
-    if (until > 0)
-    {
-        m_waits[call].outsideUntil = until;
+        m_waits[call].outsideUntil = *(after - 1);
     }
 }
 
 void KinetoDependencies::FindFullQueues()
 {
-    std::vector<std::pair<int64_t, uint32_t>> ends; // of launched activities
+    std::vector<std::pair<int64_t, uint32_t>> ends; // of launched activities, in or behind the step
     std::vector<int64_t> starts;
+    starts.reserve(m_trace.activities.size());
     std::vector<uint32_t> launched(m_trace.calls.size(), 0);
     for (uint32_t i = 0; i < m_trace.activities.size(); ++i)
     {
@@ -331,7 +329,10 @@ void KinetoDependencies::FindFullQueues()
         {
             ++launched[m_links.callOf[i]];
             starts.push_back(m_trace.activities[i].start);
-            ends.emplace_back(m_trace.activities[i].end, i);
+            if (m_trace.activities[i].end > m_timeline.window.start)
+            {
+                ends.emplace_back(m_trace.activities[i].end, i);
+            }
         }
     }
     std::sort(ends.begin(), ends.end());

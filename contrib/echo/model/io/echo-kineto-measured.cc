@@ -58,7 +58,7 @@ void AddRankHealth(const KinetoRankStep& step, const std::string& stepName, Kine
     rank.step = stepName;
     rank.span = NanoSeconds(step.timeline.window.end - step.timeline.window.start);
     std::set<uint32_t> streams;
-    std::map<uint32_t, uint64_t> launches; // by name
+    std::map<uint32_t, KinetoHealth::Kernels> launches; // by name
     int64_t busy = 0;
     for (const auto& entry : step.timeline.activities)
     {
@@ -70,15 +70,18 @@ void AddRankHealth(const KinetoRankStep& step, const std::string& stepName, Kine
             continue;
         }
         ++(activity.kind == GpuActivity::Kind::KERNEL ? rank.kernels : rank.copies);
-        ++launches[activity.name];
+        ++launches[activity.name].count;
+        launches[activity.name].time += NanoSeconds(activity.end - activity.start);
         busy += activity.end - activity.start;
     }
-    for (const auto& [name, count] : launches)
+    for (const auto& [name, kernels] : launches)
     {
         if (LooksLikeCommunication(trace.names[name]))
         {
             const std::string shown = ShortKernelName(trace.names[name]);
-            health.otherCommunications[shown.substr(0, shown.find_first_of("<("))] += count;
+            auto& all = health.otherCommunications[shown.substr(0, shown.find_first_of("<("))];
+            all.count += kernels.count;
+            all.time += kernels.time;
         }
     }
     rank.streams = static_cast<uint32_t>(streams.size());

@@ -205,7 +205,7 @@ class KinetoDependencies
     RangeFinder m_annotations;
     std::map<uint32_t, HostWait> m_waits;
     KinetoLaunches m_launches;
-    std::vector<int64_t> m_earlierEnds;           //!< of activities launched before the step
+    std::vector<int64_t> m_earlierEnds;           //!< of activities launched before, sorted
     std::vector<uint32_t> m_stepIndex;            //!< by activity of the trace
     std::vector<std::vector<uint32_t>> m_streams; //!< activities by stream, in order
     Snapshot m_last;                              //!< last launched, by stream

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-layer-program.h"
 
+#include "echo-communication-record.h"
+
 #include <algorithm>
 #include <optional>
 
@@ -11,6 +13,9 @@ namespace echo
 
 namespace
 {
+
+/** Of a rank, before memory runs out: the largest of AICB's files have 20,000. */
+const uint32_t MOST_OPERATIONS = 1u << 22;
 
 class Writer
 {
@@ -90,6 +95,12 @@ ProgramDraft::Entry Writer::EntryOf(const Layer& layer, const std::string& what)
 uint32_t Writer::Add(const ProgramDraft::Entry& entry, const std::vector<uint32_t>& after)
 {
     const uint32_t op = m_program.draft.Add(entry);
+    if (op == MOST_OPERATIONS)
+    {
+        throw InputError({m_table.file, entry.line, ""},
+                         "a step of more than 4194304 operations a rank",
+                         "fewer layers, passes or repeated forward passes");
+    }
     for (uint32_t dependency : after)
     {
         m_program.draft.AddDependency(op, dependency);
@@ -135,7 +146,8 @@ std::optional<uint32_t> Writer::Communicate(uint32_t layer,
     communication.spec.bytes = phase.bytes;
     if (phase.kind == CollectiveKind::ALL_GATHER && !m_isGatheredSize)
     {
-        communication.spec.bytes *= m_groups.GetSize(*set);
+        communication.spec.bytes = GatheredBytes(
+            phase.bytes, m_groups.GetSize(*set), {m_table.file, m_table.layers[layer].line, what});
     }
     static const std::map<LayerRanks, const char*> streams{
         {LayerRanks::ALL, "all"},
@@ -392,39 +404,6 @@ LayerProgram Writer::Finish()
 }
 
 } // namespace
-
-MicroBatchRows FindMicroBatches(const LayerTable& table)
-{
-    const auto layers = static_cast<uint32_t>(table.layers.size());
-    if (table.microBatches == 1)
-    {
-        return {0, layers};
-    }
-    std::map<std::string, std::vector<uint32_t>> places;
-    for (uint32_t i = 0; i < layers; ++i)
-    {
-        places[table.layers[i].name].push_back(i);
-    }
-    for (const Layer& layer : table.layers)
-    {
-        const std::vector<uint32_t>& found = places[layer.name];
-        if (found.size() != table.microBatches)
-        {
-            continue;
-        }
-        const uint32_t length = found[1] - found[0];
-        for (uint32_t k = 1; k < found.size(); ++k)
-        {
-            if (found[k] - found[k - 1] != length)
-            {
-                return {};
-            }
-        }
-        return found.back() + length <= layers ? MicroBatchRows{found.front(), length}
-                                               : MicroBatchRows{};
-    }
-    return {};
-}
 
 LayerProgram BuildLayerProgram(const LayerTable& table,
                                const LayerGroups& groups,
