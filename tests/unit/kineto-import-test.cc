@@ -2,6 +2,7 @@
 // Who waits for whom in a recording. Small profiler files are imported and replayed with other
 // durations of communication than recorded: what must move, moves, and what must not, stays.
 
+#include "error-message.h"
 #include "kineto-replay.h"
 #include "kineto-text.h"
 
@@ -373,6 +374,27 @@ TEST(KinetoOrder, TimesThatCannotBeOfTheStepAreRefused)
             EXPECT_THAT(error.what(), HasSubstr("K: found a time more than a day from the step"));
         }
     }
+}
+
+TEST(KinetoOrder, RanksOfDifferentDaysAreRefused)
+{
+    // Collectives bring clocks together; without alignment nothing does, and picoseconds of a
+    // year do not fit.
+    TemporaryFolder folder;
+    for (int rank : {0, 1})
+    {
+        const double start = rank * 3.2e13; // us: a year later
+        KinetoText text(rank, 2);
+        text.Step(1, start, 1000);
+        text.Kernel(
+            ALL_REDUCE, 20, start + 10, start + 20, 50, NcclArguments("allreduce", 8, 8, 2));
+        folder.Write("rank" + std::to_string(rank) + ".json", text.Text());
+    }
+    KinetoOptions options;
+    EXPECT_EQ(ImportKineto({folder.Path()}, options).span, MicroSeconds(1000));
+    options.alignClocks = false;
+    EXPECT_THAT(MessageOf([&] { ImportKineto({folder.Path()}, options); }),
+                HasSubstr("rank1.json: step: found a start more than a day after the first"));
 }
 
 TEST(KinetoOrder, ManyDevicesInOneFileKeepTheirStreamsApart)

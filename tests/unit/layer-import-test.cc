@@ -323,7 +323,8 @@ TEST(Layers, SizesAndNumbersBeyondReasonAreRefused)
         repeated += " " + std::to_string(i);
         layers += "a -1 1000 NONE 0 1000 NONE 0 1000 ALLREDUCE 64 0\n";
     }
-    EXPECT_THAT(Refusal(repeated + "\n3000\n" + layers), HasSubstr("more than 4194304 operations"));
+    EXPECT_THAT(Refusal(repeated + "\n3000\n" + layers),
+                HasSubstr("found 4504500 passes of layers in each of 1 steps"));
 }
 
 TEST(Layers, AQuarterOfAMillionRanksShareOneGroup)

@@ -262,7 +262,7 @@ ImportedWorkload Importer::Import(const std::vector<std::string>& paths)
     {
         AlignClocks(m_steps, m_instances, m_result.health);
     }
-    SetMeasuredRanks(m_steps, m_result);
+    Try([&] { SetMeasuredRanks(m_steps, m_result); });
     m_result.health.WarnOfCommunications();
     if (m_options.onHealth)
     {

@@ -16,6 +16,9 @@ namespace echo
 namespace
 {
 
+/** Nothing of a step is farther from another's; also keeps picoseconds within 64 bits. */
+const int64_t ONE_DAY = 86400LL * 1000000000;
+
 /** Ends of collectives that differ by less on two ranks are on one clock. */
 const int64_t SAME_CLOCK = 100000;
 
@@ -167,6 +170,13 @@ void SetMeasuredRanks(std::vector<KinetoRankStep>& steps, ImportedWorkload& resu
     for (auto& step : steps)
     {
         step.clockShift -= first; // from now on: time zero is the earliest start
+        const int64_t start = step.timeline.window.start + step.clockShift;
+        if (start > ONE_DAY)
+        {
+            throw InputError({step.files->trace.file, 0, "step"},
+                             "a start more than a day after the first rank's",
+                             "profiles of one run");
+        }
         int64_t deviceEnd = step.timeline.window.start;
         for (const auto& entry : step.timeline.activities)
         {

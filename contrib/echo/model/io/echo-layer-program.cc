@@ -14,8 +14,28 @@ namespace echo
 namespace
 {
 
-/** Of a rank, before memory runs out: the largest of AICB's files have 20,000. */
-const uint32_t MOST_OPERATIONS = 1u << 22;
+/** Passes of layers (forward, backward, repeated) of a rank; AICB's largest files have 4,000. */
+const uint64_t MOST_LAYER_PASSES = 1u << 22;
+
+/** @throws InputError if memory would run out */
+void CheckLength(const LayerTable& table, uint32_t passes)
+{
+    uint64_t count = 2 * table.layers.size();
+    uint64_t sinceRestart = 0;
+    for (uint32_t layer = 0; layer < table.layers.size(); ++layer)
+    {
+        sinceRestart = table.isRestart[layer] ? 0 : sinceRestart;
+        count += table.isRepeated[layer] ? sinceRestart : 0;
+        ++sinceRestart;
+    }
+    if (count > MOST_LAYER_PASSES / std::max(passes, 1u))
+    {
+        throw InputError({table.file, 1, ""},
+                         std::to_string(count) + " passes of layers in each of " +
+                             std::to_string(passes) + " steps, with those that are repeated",
+                         "at most " + std::to_string(MOST_LAYER_PASSES) + " in all");
+    }
+}
 
 class Writer
 {
@@ -95,12 +115,6 @@ ProgramDraft::Entry Writer::EntryOf(const Layer& layer, const std::string& what)
 uint32_t Writer::Add(const ProgramDraft::Entry& entry, const std::vector<uint32_t>& after)
 {
     const uint32_t op = m_program.draft.Add(entry);
-    if (op == MOST_OPERATIONS)
-    {
-        throw InputError({m_table.file, entry.line, ""},
-                         "a step of more than 4194304 operations a rank",
-                         "fewer layers, passes or repeated forward passes");
-    }
     for (uint32_t dependency : after)
     {
         m_program.draft.AddDependency(op, dependency);
@@ -413,6 +427,7 @@ LayerProgram BuildLayerProgram(const LayerTable& table,
                                bool isGatheredSize,
                                std::map<std::string, uint64_t>& ignored)
 {
+    CheckLength(table, passes);
     Writer writer(table, groups, rows, stage, isGatheredSize, ignored);
     for (uint32_t i = 0; i < passes; ++i)
     {
