@@ -421,6 +421,24 @@ TEST(KinetoOrder, ManyDevicesInOneFileKeepTheirStreamsApart)
     EXPECT_EQ(rank.Replay(Seconds(0)).Find("K1").start, MicroSeconds(30));
 }
 
+TEST(KinetoOrder, AnActivityWithoutALaunchFollowsItsStream)
+{
+    // Streams run what they are given in order: "lost" behind "first" was launched after it, so
+    // in the step or behind it; "early" stands before all that the step launched.
+    KinetoText text(0, 1);
+    text.Step(1, 1000, 1000);
+    text.Gpu("kernel", "early", 7, 990, 100, 1);
+    text.Kernel("first", 7, 1005, 1090, 10);
+    text.Gpu("kernel", "lost", 7, 1100, 300, 2);
+    text.Kernel("second", 7, 1010, 1400, 10);
+    const OneRank rank(text);
+    EXPECT_EQ(rank.imported.health.ranks[0].kernels, 3u);
+    EXPECT_THAT(rank.imported.health.ToString(),
+                HasSubstr("rank 0: 1 GPU activities without a recorded launch only follow"));
+    EXPECT_THAT(rank.imported.health.ToString(),
+                HasSubstr("1 GPU activities launched before the step"));
+}
+
 TEST(KinetoOrder, AFileOfTheDeviceOnlyGoesByItsTimes)
 {
     KinetoText text(0, 1);

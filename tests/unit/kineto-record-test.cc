@@ -2,6 +2,7 @@
 // What profilers write of a communication, and of times and names.
 
 #include "ns3/echo-communication-record.h"
+#include "ns3/echo-kineto-adoption.h"
 #include "ns3/echo-kineto-files.h"
 #include "ns3/echo-kineto-health.h"
 #include "ns3/echo-kineto-trace.h"
@@ -168,6 +169,21 @@ TEST(CommunicationRecord, KernelsOfNcclAndRccl)
                              "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n"})
     {
         EXPECT_FALSE(LooksLikeCommunication(name)) << name;
+    }
+}
+
+TEST(CommunicationRecord, OperatorsOfLibrariesWithKernelsOfTheirOwn)
+{
+    EXPECT_EQ(OperatorKind("symm_mem::multimem_all_reduce_"), "all_reduce");
+    EXPECT_EQ(OperatorKind("_C_custom_ar::all_reduce"), "all_reduce");
+    EXPECT_EQ(OperatorKind("vllm::reduce_scatter"), "reduce_scatter");
+    for (const char* name : {"c10d::all_reduce_", // PyTorch's own, which records more
+                             "_c10d_functional::all_gather_into_tensor",
+                             "fsdp::all_gather_copy_in",
+                             "aten::mm",
+                             "all_reduce"})
+    {
+        EXPECT_EQ(OperatorKind(name), "") << name;
     }
 }
 

@@ -34,7 +34,8 @@ std::vector<uint32_t> FindOnlyGroup(const KinetoTrace& trace)
 std::string OperatorKind(const std::string& name)
 {
     const size_t colons = name.rfind("::");
-    if (colons == std::string::npos || name.find("c10d") != std::string::npos)
+    if (colons == std::string::npos || name.find("c10d") != std::string::npos ||
+        name.find("copy") != std::string::npos) // "fsdp::all_gather_copy_in" fills its buffer
     {
         return "";
     }

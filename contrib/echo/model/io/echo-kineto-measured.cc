@@ -101,6 +101,12 @@ void AddRankHealth(const KinetoRankStep& step, const std::string& stepName, Kine
     {
         health.ignored["GPU activities launched before the step"] += step.timeline.launchedBefore;
     }
+    if (step.timeline.unlaunched > 0)
+    {
+        health.warnings.push_back(name + ": " + std::to_string(step.timeline.unlaunched) +
+                                  " GPU activities without a recorded launch only follow the one "
+                                  "before them on their stream");
+    }
     for (const auto& [reason, count] : trace.ignored)
     {
         health.ignored[reason] += count;
