@@ -122,6 +122,21 @@ TEST(Yaml, NamesFileLineKeyFoundExpected)
     EXPECT_THAT(MessageOf([] { YamlNode::LoadText("a: 1\na: 2\n", "y.yaml"); }),
                 HasSubstr("y.yaml:2: found key 'a' twice"));
     EXPECT_THAT(MessageOf([] { YamlNode::LoadText("a: [1\n", "z.yaml"); }), HasSubstr("z.yaml:"));
+    // Each alias stands for two of the one before: 2^40 nodes in all.
+    std::string laughs = "a0: &a0 [x, x]\n";
+    for (int i = 1; i < 40; ++i)
+    {
+        const std::string before = "*a" + std::to_string(i - 1);
+        laughs += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + before + ", " +
+                  before + "]\n";
+    }
+    EXPECT_THAT(MessageOf([&] { YamlNode::LoadText(laughs, "w.yaml"); }),
+                HasSubstr("found aliases of aliases that stand for more than 200000 nodes"));
+    // What is found may be of any length; its message is not.
+    EXPECT_EQ(MessageOf([] {
+                  throw InputError({"f", 1, ""}, std::string(5000, 'x'), "less");
+              }),
+              "f:1: found " + std::string(1000, 'x') + "... (5000 bytes), expected less");
     EXPECT_THAT(MessageOf([] { YamlNode::LoadFile("no-such-file.yaml"); }),
                 HasSubstr("no-such-file.yaml"));
 }

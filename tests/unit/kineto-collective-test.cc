@@ -445,6 +445,65 @@ TEST(KinetoCollectives, AForeignExecutionTraceIsRefusedOrNotUsed)
                 HasSubstr("without sizes"));
 }
 
+/** Two launches by vLLM's operator, of which the second is a barrier's; one by a CUDA graph. */
+KinetoText OtherLibraries(const std::string& groups)
+{
+    const char* kernel = "void vllm::cross_device_reduce_1stage<nv_bfloat16, 4>(x)";
+    KinetoText text(1, 4, groups);
+    text.Range(1, "vllm::all_reduce", 90, 60); // without shapes
+    text.Range(1,
+               "_C_custom_ar::all_reduce",
+               100,
+               40,
+               "\"Input Dims\": [[], [8, 1024], []], \"Input type\": [\"Scalar\", "
+               "\"c10::BFloat16\", \"\"]");
+    text.Kernel(kernel, 7, 110, 120, 50);
+    text.Kernel(kernel, 7, 120, 170, 50);
+    text.Kernel(kernel, 7, 300, 310, 50);
+    text.Kernel("gemm", 7, 310, 360, 50);
+    return text;
+}
+
+TEST(KinetoCollectives, OperatorsOutsideNcclGiveSizesWhereTheGroupIsKnown)
+{
+    TemporaryFolder folder;
+    auto import = [&folder](const std::string& groups) {
+        return ImportKineto({folder.Write("rank1.json", OtherLibraries(groups).Text())});
+    };
+    // Two groups of the same two ranks, and one of one rank: there is one group to reduce in.
+    const ImportedWorkload job = import("{\"pg_name\": \"0\", \"ranks\": [0, 1]}, "
+                                        "{\"pg_name\": \"1\", \"ranks\": [0, 1]}, "
+                                        "{\"pg_name\": \"2\", \"ranks\": [1]}");
+    const std::string report = job.health.ToString();
+    EXPECT_THAT(report, HasSubstr("1 by operators outside NCCL (input shape only)"));
+    // The second kernel of one operator and the one without an operator stay kernels: 100 of 150
+    // us.
+    EXPECT_THAT(
+        report,
+        HasSubstr("2 vllm::cross_device_reduce_1stage (100.000 us, 66.7 % of kernel time)"));
+    const ExecutionGraph& program = *job.graph->GetProgram(RankId(1));
+    uint32_t collectives = 0;
+    for (const Operator& op : program.GetOperators())
+    {
+        if (op.type == OperatorType::COLLECTIVE)
+        {
+            ++collectives;
+            const auto& description = program.GetCommunication(op);
+            EXPECT_EQ(description.spec.kind, CollectiveKind::ALL_REDUCE);
+            EXPECT_EQ(description.spec.bytes, 16384u); // 8 x 1024 elements of two bytes
+        }
+    }
+    EXPECT_EQ(collectives, 1u);
+    EXPECT_THAT(RanksOf(job.graph->GetGroup(RankId(1), 0)), ElementsAre(0, 1));
+    EXPECT_THAT(RanksOf(job.graph->GetGroup(RankId(3), 0)), ElementsAre(2, 3));
+    // With several groups nobody knows which: kernels only, and the job does not communicate.
+    EXPECT_THAT(MessageOf([&] {
+                    import("{\"pg_name\": \"0\", \"ranks\": [0, 1, 2, 3]}, "
+                           "{\"pg_name\": \"1\", \"ranks\": [0, 1]}");
+                }),
+                HasSubstr("no communication in the step of 4 ranks"));
+}
+
 TEST(KinetoCollectives, SendsAndReceivesOfABatch)
 {
     // Rank 0 sends 8 elements to rank 1 and receives 4 from it, in one kernel: records without a

@@ -292,6 +292,27 @@ TEST(KinetoFiles, TheStepIsChosen)
     EXPECT_THAT(MessageOf({path}, stub), HasSubstr("step 6: found no GPU kernels"));
 }
 
+TEST(KinetoFiles, StepsOfOneNumberAreNotOneStep)
+{
+    // Two profiles in one file count from 5 again; the second one's mark stands on two threads.
+    TemporaryFolder folder;
+    KinetoText text(0, 1);
+    text.Step(5, 0, 1000).Step(5, 7000, 1500).Step(5, 7000, 1500);
+    text.Kernel("first", 7, 100, 110, 200);
+    text.Kernel("second", 7, 7100, 7110, 300);
+    const std::string path = folder.Write("steps.json", text.Text());
+    for (const char* step : {"last", "5"})
+    {
+        KinetoOptions options;
+        options.step = step;
+        const ImportedWorkload job = ImportKineto({path}, options);
+        EXPECT_EQ(job.span, MicroSeconds(1500)) << step;
+        EXPECT_EQ(job.health.ranks[0].kernels, 1u) << step;
+        EXPECT_THAT(job.health.ToString(),
+                    HasSubstr("rank 0: ProfilerStep#5 stands 2 times: the last is taken"));
+    }
+}
+
 TEST(KinetoFiles, WhatIsTakenForGrantedIsSaid)
 {
     TemporaryFolder folder;
@@ -307,7 +328,9 @@ TEST(KinetoFiles, WhatIsTakenForGrantedIsSaid)
     const std::string report = job.health.ToString();
     EXPECT_THAT(report, HasSubstr("1 communications name no process group: taken to be of all 4"));
     EXPECT_THAT(report, HasSubstr("outside NCCL and RCCL are replayed as compute"));
-    EXPECT_THAT(report, HasSubstr("2 multimem_all_reduce_kernel\n"));
+    // All the time of its kernels: 200 and 100 us.
+    EXPECT_THAT(report,
+                HasSubstr("2 multimem_all_reduce_kernel (300.000 us, 100.0 % of kernel time)\n"));
     // Neither is said of what is recorded.
     const ImportedWorkload known =
         ImportKineto({folder.Write("rank0.json", SmallRank(0, 4).Text())});

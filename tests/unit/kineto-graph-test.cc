@@ -74,7 +74,7 @@ WorkloadGraphPtr SmallWorkload()
         broadcast.bytes = 9007199254740993; // above 2^53
         broadcast.root = 1;
         broadcast.dataType = DataType::BF16;
-        broadcast.algorithm = CollectiveAlgorithmKind::TREE;
+        broadcast.algorithm = CollectiveAlgorithmKind::RING;
         broadcast.protocol = CollectiveProtocol::LL128;
         broadcast.channels = 4;
         graph.AddCollective(comm, "broadcast", second, broadcast);

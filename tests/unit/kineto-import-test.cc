@@ -2,6 +2,7 @@
 // Who waits for whom in a recording. Small profiler files are imported and replayed with other
 // durations of communication than recorded: what must move, moves, and what must not, stays.
 
+#include "error-message.h"
 #include "kineto-replay.h"
 #include "kineto-text.h"
 
@@ -375,6 +376,27 @@ TEST(KinetoOrder, TimesThatCannotBeOfTheStepAreRefused)
     }
 }
 
+TEST(KinetoOrder, RanksOfDifferentDaysAreRefused)
+{
+    // Collectives bring clocks together; without alignment nothing does, and picoseconds of a
+    // year do not fit.
+    TemporaryFolder folder;
+    for (int rank : {0, 1})
+    {
+        const double start = rank * 3.2e13; // us: a year later
+        KinetoText text(rank, 2);
+        text.Step(1, start, 1000);
+        text.Kernel(
+            ALL_REDUCE, 20, start + 10, start + 20, 50, NcclArguments("allreduce", 8, 8, 2));
+        folder.Write("rank" + std::to_string(rank) + ".json", text.Text());
+    }
+    KinetoOptions options;
+    EXPECT_EQ(ImportKineto({folder.Path()}, options).span, MicroSeconds(1000));
+    options.alignClocks = false;
+    EXPECT_THAT(MessageOf([&] { ImportKineto({folder.Path()}, options); }),
+                HasSubstr("rank1.json: step: found a start more than a day after the first"));
+}
+
 TEST(KinetoOrder, ManyDevicesInOneFileKeepTheirStreamsApart)
 {
     KinetoText text(0, 1);
@@ -397,6 +419,24 @@ TEST(KinetoOrder, ManyDevicesInOneFileKeepTheirStreamsApart)
     EXPECT_EQ(program.GetStreamName(StreamId(1)), "gpu 0.7");
     EXPECT_EQ(program.GetStreamName(StreamId(2)), "gpu 1.7");
     EXPECT_EQ(rank.Replay(Seconds(0)).Find("K1").start, MicroSeconds(30));
+}
+
+TEST(KinetoOrder, AnActivityWithoutALaunchFollowsItsStream)
+{
+    // Streams run what they are given in order: "lost" behind "first" was launched after it, so
+    // in the step or behind it; "early" stands before all that the step launched.
+    KinetoText text(0, 1);
+    text.Step(1, 1000, 1000);
+    text.Gpu("kernel", "early", 7, 990, 100, 1);
+    text.Kernel("first", 7, 1005, 1090, 10);
+    text.Gpu("kernel", "lost", 7, 1100, 300, 2);
+    text.Kernel("second", 7, 1010, 1400, 10);
+    const OneRank rank(text);
+    EXPECT_EQ(rank.imported.health.ranks[0].kernels, 3u);
+    EXPECT_THAT(rank.imported.health.ToString(),
+                HasSubstr("rank 0: 1 GPU activities without a recorded launch only follow"));
+    EXPECT_THAT(rank.imported.health.ToString(),
+                HasSubstr("1 GPU activities launched before the step"));
 }
 
 TEST(KinetoOrder, AFileOfTheDeviceOnlyGoesByItsTimes)

@@ -2,6 +2,7 @@
 // What profilers write of a communication, and of times and names.
 
 #include "ns3/echo-communication-record.h"
+#include "ns3/echo-kineto-adoption.h"
 #include "ns3/echo-kineto-files.h"
 #include "ns3/echo-kineto-health.h"
 #include "ns3/echo-kineto-trace.h"
@@ -70,6 +71,9 @@ TEST(CommunicationRecord, OtherKindsAreTheirBuffer)
     EXPECT_THROW(Convert(Record("allreduce", 1, 1, "Tensor"), 4), InputError);
     EXPECT_THROW(Convert(Record("allreduce", 1, 1, ""), 4), InputError);
     EXPECT_THROW(Convert(Record("all_gather", INT64_MAX, -1), 4), InputError);
+    EXPECT_THROW(Convert(Record("allreduce", (1ll << 50) + 1, -1, "Byte"), 4), InputError);
+    EXPECT_EQ(GatheredBytes(1 << 20, 1 << 20, {}), 1ull << 40);
+    EXPECT_THROW(GatheredBytes(1ull << 50, 1 << 14, {}), InputError); // 2^64
 }
 
 TEST(CommunicationRecord, SplitsCountRows)
@@ -94,6 +98,10 @@ TEST(CommunicationRecord, SplitsCountRows)
     EXPECT_EQ(Convert(Record("all_to_all", 40, 40), 4).kind, CollectiveKind::ALL_TO_ALL);
     EXPECT_EQ(Convert(Record("all_to_all", 40, -1), 4).bytes, 160u);
     EXPECT_THROW(Convert(Record("all_to_all", 40, 44), 4), InputError);
+    // Sums that wrap to the elements.
+    CommunicationRecord wrapped = Record("all_to_allv", 40, -1);
+    wrapped.inSplits = {UINT64_MAX, 41};
+    EXPECT_THROW(Convert(wrapped, 2), InputError);
     // A rank that sends nothing.
     CommunicationRecord none = Record("all_to_allv", 0, 0);
     none.inSplits = {0, 0};
@@ -157,9 +165,25 @@ TEST(CommunicationRecord, KernelsOfNcclAndRccl)
     }
     for (const char* name : {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(x)", // is known
                              "void at::native::reduce_kernel<512, 1>(x)",
+                             "triton_poi_fused_all_gather_into_tensor_wait_tensor_0",
                              "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n"})
     {
         EXPECT_FALSE(LooksLikeCommunication(name)) << name;
+    }
+}
+
+TEST(CommunicationRecord, OperatorsOfLibrariesWithKernelsOfTheirOwn)
+{
+    EXPECT_EQ(OperatorKind("symm_mem::multimem_all_reduce_"), "all_reduce");
+    EXPECT_EQ(OperatorKind("_C_custom_ar::all_reduce"), "all_reduce");
+    EXPECT_EQ(OperatorKind("vllm::reduce_scatter"), "reduce_scatter");
+    for (const char* name : {"c10d::all_reduce_", // PyTorch's own, which records more
+                             "_c10d_functional::all_gather_into_tensor",
+                             "fsdp::all_gather_copy_in",
+                             "aten::mm",
+                             "all_reduce"})
+    {
+        EXPECT_EQ(OperatorKind(name), "") << name;
     }
 }
 
@@ -199,6 +223,11 @@ TEST(KinetoNumbers, TimesAreExactToTheNanosecond)
     EXPECT_THAT(ParseNumberList("[0, 1, 12]"), ElementsAre(0, 1, 12));
     EXPECT_THAT(ParseNumberList("[]"), IsEmpty());
     EXPECT_THAT(ParseNumberList("[0, 1, ..., 127]"), IsEmpty()); // cut short by PyTorch
+    EXPECT_THAT(ParseNumberList("[0, -1]"), IsEmpty());
+    EXPECT_EQ(ParseFixedPoint("4.0e5", 0), 400000);
+    EXPECT_EQ(ParseFixedPoint("8.0", 0), 8);
+    EXPECT_EQ(ParseFixedPoint("0x10", 0), std::nullopt);
+    EXPECT_THAT(ToRanks({3, 4294967296}), ElementsAre(3, KINETO_NONE)); // not 0
 }
 
 TEST(KinetoNumbers, RanksInFileNames)

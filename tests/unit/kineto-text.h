@@ -12,14 +12,18 @@
 class KinetoText
 {
   public:
-    /** @param rank distributedInfo; -1: none */
-    explicit KinetoText(int rank = -1, int world = -1)
+    /**
+     * @param rank distributedInfo; -1: none
+     * @param groups entries of its "pg_config"
+     */
+    explicit KinetoText(int rank = -1, int world = -1, const std::string& groups = "")
     {
         if (rank >= 0)
         {
             m_head =
                 "\"distributedInfo\": {\"backend\": \"nccl\", \"rank\": " + std::to_string(rank) +
-                ", \"world_size\": " + std::to_string(world) + "}, ";
+                ", \"world_size\": " + std::to_string(world) +
+                (groups.empty() ? "" : ", \"pg_config\": [" + groups + "]") + "}, ";
         }
     }
 

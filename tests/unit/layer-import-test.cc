@@ -305,3 +305,35 @@ TEST(Layers, BadLinesAreRefusedByLine)
 }
 
 } // namespace
+
+TEST(Layers, SizesAndNumbersBeyondReasonAreRefused)
+{
+    const std::string layer = " -1 1000 NONE 0 1000 NONE 0 1000 ALLGATHER 1125899906842624 0\n";
+    LayerOptions options;
+    options.isGatheredSize = false; // of each rank: 2^50 B of 2^14 are 2^64 in all
+    options.ranks = 1 << 14;
+    EXPECT_THAT(Refusal("DATA\n1\na" + layer, options),
+                HasSubstr("a workload.txt:3: weight gradient: found 1125899906842624 B of each of "
+                          "16384 ranks, expected at most 2^50 B in all"));
+    // Each layer's gradient runs all layers before it again.
+    std::string repeated = TRANSFORMER + "1 all_gpus: 2 checkpoint_initiates: 3000";
+    std::string layers;
+    for (int i = 0; i < 3000; ++i)
+    {
+        repeated += " " + std::to_string(i);
+        layers += "a -1 1000 NONE 0 1000 NONE 0 1000 ALLREDUCE 64 0\n";
+    }
+    EXPECT_THAT(Refusal(repeated + "\n3000\n" + layers),
+                HasSubstr("found 4504500 passes of layers in each of 1 steps"));
+}
+
+TEST(Layers, AQuarterOfAMillionRanksShareOneGroup)
+{
+    LayerOptions options;
+    options.ranks = 1 << 18;
+    const ImportedJob job = Import("\xef\xbb\xbf"
+                                   "DATA\n1\na -1 10 NONE 0 10 NONE 0 10 ALLREDUCE 64 0\n",
+                                   options);
+    EXPECT_EQ(job.graph->GetGroups().size(), 1u);
+    EXPECT_EQ(job.graph->GetGroup(RankId(77), 0)->GetSize(), options.ranks);
+}

@@ -209,6 +209,10 @@ TEST(CollectiveList, RefusesWhatIsWrong)
     EXPECT_THAT(one("{op: send-recv, bytes: 1KiB, pairs: [[0]]}"), HasSubstr("1 entries"));
     EXPECT_THAT(one("{op: send-recv, bytes: 1KiB, pairs: [[0, 1]], protocol: simple}"),
                 HasSubstr("found 'protocol' of send-recv, expected none"));
+    EXPECT_THAT(one("{op: all-to-all, bytes: 1KiB, algorithm: tree}"),
+                HasSubstr("algorithm: found 'tree' for all-to-all, expected auto or pairwise"));
+    EXPECT_THAT(one("{op: all-reduce, bytes: 1KiB, algorithm: pat}"),
+                HasSubstr("expected auto, ring, tree, nvls or nvls-tree"));
     EXPECT_THAT(one("{op: send-recv, bytes: 1KiB, pairs: [[0, 4]]}"), HasSubstr("'4'"));
     EXPECT_THAT(one("{op: send-recv, bytes: 1KiB, pairs: []}"), HasSubstr("no pairs"));
     EXPECT_THAT(one("{op: all-to-all-v, splits: [[1]]}"), HasSubstr("do not fit a group of 4"));

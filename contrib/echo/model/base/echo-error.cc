@@ -23,13 +23,24 @@ std::string SourceLocation::ToString() const
 namespace
 {
 
+/** @return text as far as a message shows it: files hold words of any length */
+std::string Shown(const std::string& text)
+{
+    const size_t most = 1000;
+    if (text.size() <= most)
+    {
+        return text;
+    }
+    return text.substr(0, most) + "... (" + std::to_string(text.size()) + " bytes)";
+}
+
 std::string Sentence(const SourceLocation& where,
                      const std::string& found,
                      const std::string& expected)
 {
-    const std::string place = where.ToString();
+    const std::string place = Shown(where.ToString());
     std::string text = place.empty() ? "" : place + ": ";
-    text += "found " + found;
+    text += "found " + Shown(found);
     if (!expected.empty())
     {
         text += ", expected " + expected;

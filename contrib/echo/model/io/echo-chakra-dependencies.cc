@@ -42,10 +42,9 @@ std::vector<uint32_t> ResolveChakraDependencies(ChakraTrace& trace, uint64_t& pl
         {
             const uint64_t id = trace.dependencies[k];
             const auto known = indexOf.find(id);
-            const bool isParent = trace.isConverted && trace.isControl[k];
-            if (isParent && (known == indexOf.end() || id == node.id))
+            if (trace.isConverted && trace.isControl[k])
             {
-                ++trace.missingParents;
+                ++trace.parents;
                 continue;
             }
             if (known != indexOf.end())

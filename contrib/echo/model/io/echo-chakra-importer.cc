@@ -11,7 +11,6 @@
 #include "ns3/echo-workload-builder.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <numeric>
 #include <optional>
@@ -27,35 +26,6 @@ namespace
 const uint32_t MAX_RANKS = 1u << 20;
 
 using Groups = std::map<std::string, std::vector<uint32_t>>;
-
-bool EndsWith(const std::string& text, const std::string& ending)
-{
-    return text.size() >= ending.size() &&
-           text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
-}
-
-/** @return the number that stands before the endings of a file's name: "w.10.et.gz" -> 10 */
-std::optional<uint32_t> RankOf(const std::string& path)
-{
-    std::string name = std::filesystem::path(path).filename().string();
-    for (const std::string ending : {".gz", ".et", ".json"})
-    {
-        if (EndsWith(name, ending))
-        {
-            name.resize(name.size() - ending.size());
-        }
-    }
-    size_t at = name.size();
-    while (at > 0 && std::isdigit(static_cast<unsigned char>(name[at - 1])))
-    {
-        --at;
-    }
-    if (at == name.size() || name.size() - at > 7)
-    {
-        return std::nullopt;
-    }
-    return static_cast<uint32_t>(std::stoul(name.substr(at)));
-}
 
 class Importer
 {
@@ -75,6 +45,7 @@ class Importer
     void ResolveGroups();
     std::vector<uint32_t> MembersOf(uint32_t rank, const std::string& name, uint32_t& twin) const;
     std::vector<CommGroupPtr> Bind(WorkloadBuilder& builder,
+                                   SharedGroups& shared,
                                    uint32_t rank,
                                    const ChakraProgram& program) const;
     WorkloadGraphPtr Build();
@@ -111,7 +82,7 @@ void Importer::AddGroups(const std::string& path, Groups groups)
 
 void Importer::AddTrace(const std::string& path, ChakraTrace trace)
 {
-    const auto rank = RankOf(path);
+    const auto rank = ChakraRankOf(path);
     if (!rank || *rank >= MAX_RANKS)
     {
         throw InputError({path, 0, ""},
@@ -130,7 +101,7 @@ void Importer::AddTrace(const std::string& path, ChakraTrace trace)
 
 void Importer::AddFile(const std::string& path)
 {
-    if (EndsWith(path, ".json") || EndsWith(path, ".json.gz"))
+    if (HasEnding(path, ".json") || HasEnding(path, ".json.gz"))
     {
         ChakraJson json = ReadChakraJson(path);
         if (json.isGroups)
@@ -243,8 +214,11 @@ std::vector<uint32_t> Importer::MembersOf(uint32_t rank,
                                           uint32_t& twin) const
 {
     const ChakraTrace& trace = m_job.traces[rank];
-    std::vector<uint32_t> all(m_job.ranks);
-    std::iota(all.begin(), all.end(), 0u);
+    auto all = [this] {
+        std::vector<uint32_t> ranks(m_job.ranks);
+        std::iota(ranks.begin(), ranks.end(), 0u);
+        return ranks;
+    };
     twin = 0;
     const auto own = trace.groups.find(name);
     if (own != trace.groups.end())
@@ -253,7 +227,7 @@ std::vector<uint32_t> Importer::MembersOf(uint32_t rank,
         {
             twin += other < name && members == own->second ? 1 : 0;
         }
-        return own->second.empty() ? all : own->second;
+        return own->second.empty() ? all() : own->second;
     }
     const auto known = m_groups ? m_groups->find(name) : Groups::const_iterator();
     if (m_groups && known != m_groups->end())
@@ -263,7 +237,7 @@ std::vector<uint32_t> Importer::MembersOf(uint32_t rank,
     }
     if (name.empty() || name == "0")
     {
-        return all;
+        return all();
     }
     throw InputError({trace.file, 0, "process group '" + name + "'"},
                      "no members of it",
@@ -313,23 +287,33 @@ void Importer::ResolveGroups()
 }
 
 std::vector<CommGroupPtr> Importer::Bind(WorkloadBuilder& builder,
+                                         SharedGroups& shared,
                                          uint32_t rank,
                                          const ChakraProgram& program) const
 {
     const uint32_t ranks = m_replica ? m_replica->ranks : m_job.ranks;
-    std::vector<CommGroupPtr> groups;
-    for (const auto& [known, number] : program.slots)
-    {
-        const std::vector<uint32_t> members =
-            m_replica ? m_replica->GetMembers(known, rank) : known;
+    auto add = [&](const std::vector<uint32_t>& members, uint32_t number) {
         std::vector<RankId> ids(members.begin(), members.end());
         std::vector<uint32_t> sorted = members;
         std::sort(sorted.begin(), sorted.end());
         const GroupKind kind = ids.size() == ranks ? GroupKind::WORLD : GroupKind::OTHER;
         // Messages of two ranks and a process group of the two are apart.
         const uint32_t twin = number < m_twins.size() ? m_twins[number] : UINT32_MAX;
-        groups.push_back(
-            builder.AddGroup(kind, "ranks " + FormatRankList(sorted), std::move(ids), twin));
+        return builder.AddGroup(kind, "ranks " + FormatRankList(sorted), std::move(ids), twin);
+    };
+    std::vector<CommGroupPtr> groups;
+    for (uint32_t slot = 0; slot < program.slots.size(); ++slot)
+    {
+        const auto& members = program.slots[slot].first;
+        const uint32_t number = program.slots[slot].second;
+        groups.push_back(m_replica ? shared.Get(0,
+                                                slot,
+                                                rank,
+                                                [&, number] {
+                                                    return add(m_replica->GetMembers(members, rank),
+                                                               number);
+                                                })
+                                   : add(members, number));
     }
     return groups;
 }
@@ -338,6 +322,7 @@ WorkloadGraphPtr Importer::Build()
 {
     const ChakraOrder order = OrderChakra(m_job, m_dependencies, ChakraSpeeds());
     WorkloadBuilder builder(m_replica ? m_replica->ranks : m_job.ranks);
+    SharedGroups shared(m_replica ? m_replica->ranks : 0);
     ProgramPool pool;
     for (uint32_t index = 0; index < m_job.traces.size(); ++index)
     {
@@ -354,7 +339,7 @@ WorkloadGraphPtr Importer::Build()
         for (uint32_t copy = 0; copy < copies; ++copy)
         {
             const uint32_t rank = m_replica ? copy : index;
-            builder.SetProgram(RankId(rank), sealed, Bind(builder, rank, program));
+            builder.SetProgram(RankId(rank), sealed, Bind(builder, shared, rank, program));
         }
         std::vector<ChakraNode>().swap(trace.nodes);
     }
@@ -412,14 +397,14 @@ ImportedJob Importer::Import(const std::vector<std::string>& paths)
     for (const auto& trace : m_job.traces)
     {
         issuers += trace.issuers;
-        parents += trace.missingParents;
+        parents += trace.parents;
     }
     if (parents > 0)
     {
-        m_report.warnings.push_back(
+        m_report.notes.push_back(
             std::to_string(parents) +
-            " control dependencies on operators of PyTorch that the "
-            "conversion to Chakra left out, or on themselves, are not used");
+            " control dependencies are not used: in traces converted from PyTorch's they name the "
+            "enclosing operator, and Chakra's feeder follows data dependencies alone");
     }
     if (issuers > 0)
     {

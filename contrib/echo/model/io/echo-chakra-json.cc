@@ -323,11 +323,11 @@ class GroupReader : public JsonStream::Visitor
         std::set<uint64_t> members;
         for (uint64_t rank : ranks)
         {
-            if (rank > (1u << 20) || !members.insert(rank).second)
+            if (rank >= (1u << 20) || !members.insert(rank).second)
             {
                 throw InputError({m_file, 0, "group '" + name + "'"},
                                  "rank " + std::to_string(rank) +
-                                     (rank > (1u << 20) ? "" : " twice"),
+                                     (rank >= (1u << 20) ? "" : " twice"),
                                  "each rank once, below 2^20");
             }
             groups[name].push_back(static_cast<uint32_t>(rank));

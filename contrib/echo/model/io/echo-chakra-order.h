@@ -42,8 +42,9 @@ struct ChakraOrder
 /**
  * Turns the ids that a trace's nodes wait for into indices; the ids are dropped. Node 0 is a root
  * placeholder of the format where it is not there. In traces that Chakra's converter made of
- * PyTorch's, control dependencies name the enclosing operator, which it leaves out where it keeps
- * those inside: such are counted (ChakraTrace::missingParents).
+ * PyTorch's, control dependencies name the enclosing operator, which waits for those inside, not
+ * they for it; what order there is stands in the data dependencies, which alone Chakra's feeder
+ * follows (et_feeder.cpp). Control dependencies of such traces are counted (ChakraTrace::parents).
  * @param placeholders counts dependencies on it
  * @return indices, by ChakraNode::firstDependency
  * @throws InputError for a dependency on any other node that is not there

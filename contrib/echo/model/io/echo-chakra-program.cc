@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-chakra-program.h"
 
+#include "echo-communication-record.h"
+
 #include "ns3/echo-error.h"
 
 #include <algorithm>
@@ -101,7 +103,11 @@ uint32_t ProgramWriter::AddCollective(const ChakraNode& node, ProgramDraft::Entr
     communication.spec.bytes = node.kind == CollectiveKind::BARRIER ? 0 : node.communicationBytes;
     if (node.kind == CollectiveKind::ALL_GATHER)
     {
-        communication.spec.bytes *= members.size(); // the file counts what one rank gives
+        // The file counts what one rank gives.
+        communication.spec.bytes =
+            GatheredBytes(node.communicationBytes,
+                          members.size(),
+                          {m_trace.file, 0, "node " + std::to_string(node.id)});
     }
     entry.type = OperatorType::COLLECTIVE;
     entry.stream = m_program.draft.GetStream("group " + std::to_string(communication.groupSlot));

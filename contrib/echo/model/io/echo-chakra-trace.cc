@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-chakra-trace.h"
 
+#include "echo-input-file.h"
 #include "echo-kineto-trace.h"
 
 #include "ns3/echo-error.h"
 
+#include <cctype>
 #include <cmath>
+#include <filesystem>
 
 namespace ns3
 {
@@ -71,13 +74,34 @@ void ReadGroups(const std::string& text, std::map<std::string, std::vector<uint3
         const size_t close = entry.find(']', ranks);
         if (open < close && close != std::string::npos)
         {
-            const auto members = ParseNumberList(entry.substr(open, close - open));
-            groups[name].assign(members.begin(), members.end());
+            groups[name] = ToRanks(ParseNumberList(entry.substr(open, close - open)));
         }
     }
 }
 
 } // namespace
+
+std::optional<uint32_t> ChakraRankOf(const std::string& path)
+{
+    std::string name = std::filesystem::path(path).filename().string();
+    for (const std::string ending : {".gz", ".et", ".json"})
+    {
+        if (HasEnding(name, ending))
+        {
+            name.resize(name.size() - ending.size());
+        }
+    }
+    size_t at = name.size();
+    while (at > 0 && std::isdigit(static_cast<unsigned char>(name[at - 1])))
+    {
+        --at;
+    }
+    if (at == name.size() || name.size() - at > 7)
+    {
+        return std::nullopt;
+    }
+    return static_cast<uint32_t>(std::stoul(name.substr(at)));
+}
 
 ChakraTraceBuilder::ChakraTraceBuilder(const std::string& file)
 {

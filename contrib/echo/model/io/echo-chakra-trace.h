@@ -64,8 +64,8 @@ struct ChakraTrace
     std::vector<std::string> groupNames;                 //!< of "pg_name"; "": the default group
     std::map<std::string, std::vector<uint32_t>> groups; //!< members that metadata nodes name
     std::map<std::string, uint64_t> ignored;             //!< what is not used, by reason
-    uint64_t missingParents{0}; //!< control dependencies on nodes that the conversion left out
-    uint64_t issuers{0};        //!< CPU operators that issue a communication: CPU time
+    uint64_t parents{0}; //!< of a converted trace: control dependencies, on enclosing operators
+    uint64_t issuers{0}; //!< CPU operators that issue a communication: CPU time
 };
 
 /** Collects nodes of one file; protobuf and JSON readers share it, so both check alike. */
@@ -129,6 +129,9 @@ class ChakraTraceBuilder
  * @throws UnsupportedError if Echo was built without protobuf
  */
 ChakraTrace ReadChakraProtobuf(const std::string& file);
+
+/** @return the number that stands before the endings of a file's name: "w.10.et.gz" -> 10 */
+std::optional<uint32_t> ChakraRankOf(const std::string& path);
 
 /** What a JSON file beside Chakra traces holds. */
 struct ChakraJson

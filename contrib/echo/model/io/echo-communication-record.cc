@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <limits>
-#include <numeric>
 
 namespace ns3
 {
@@ -39,14 +37,30 @@ bool StartsWith(const std::string& text, const std::string& prefix)
     return text.compare(0, prefix.size(), prefix) == 0;
 }
 
+/** Sizes beyond are no sizes of messages; sums of them stay within 64 bits. */
+const uint64_t LARGEST_SIZE = uint64_t(1) << 50;
+
 uint64_t Multiply(uint64_t elements, uint64_t factor, const SourceLocation& where)
 {
-    if (factor != 0 && elements > std::numeric_limits<uint64_t>::max() / factor)
+    if (factor != 0 && elements > LARGEST_SIZE / factor)
     {
-        throw InputError(
-            where, std::to_string(elements) + " elements", "a size that 64 bits can hold");
+        throw InputError(where, std::to_string(elements) + " elements", "a size of at most 2^50");
     }
     return elements * factor;
+}
+
+uint64_t Sum(const std::vector<uint64_t>& parts, const SourceLocation& where)
+{
+    uint64_t sum = 0;
+    for (uint64_t part : parts)
+    {
+        sum += std::min(part, LARGEST_SIZE + 1);
+        if (sum > LARGEST_SIZE)
+        {
+            throw InputError(where, "splits with " + std::to_string(part), "at most 2^50 in all");
+        }
+    }
+    return sum;
 }
 
 DataType TypeOf(const CommunicationRecord& record, const SourceLocation& where)
@@ -104,7 +118,7 @@ std::vector<uint64_t> SplitBytes(const std::vector<uint64_t>& splits,
                                  const CommunicationRecord& record,
                                  const SourceLocation& where)
 {
-    const uint64_t sum = std::accumulate(splits.begin(), splits.end(), uint64_t(0));
+    const uint64_t sum = Sum(splits, where);
     const uint64_t total = elements < 0 ? sum : static_cast<uint64_t>(elements);
     const uint64_t row = sum == 0 ? 1 : total / sum;
     if (row * sum != total)
@@ -115,7 +129,7 @@ std::vector<uint64_t> SplitBytes(const std::vector<uint64_t>& splits,
     std::vector<uint64_t> bytes;
     for (uint64_t split : splits)
     {
-        bytes.push_back(Multiply(split, row * elementBytes, where));
+        bytes.push_back(Multiply(Multiply(split, row, where), elementBytes, where));
     }
     return bytes;
 }
@@ -168,7 +182,7 @@ void SetAllToAll(CollectiveSpec& spec,
         spec.receiveBytes =
             SplitBytes(record.outSplits, record.outElements, elementBytes, record, where);
     }
-    spec.bytes = std::accumulate(spec.sendBytes.begin(), spec.sendBytes.end(), uint64_t(0));
+    spec.bytes = Sum(spec.sendBytes, where);
 }
 
 } // namespace
@@ -283,7 +297,8 @@ KernelHint ParseKernelName(const std::string& name)
 
 bool LooksLikeCommunication(const std::string& kernel)
 {
-    if (ParseKernelName(kernel).isCommunication)
+    // Inductor names its fused kernels by the operators that they replace.
+    if (ParseKernelName(kernel).isCommunication || StartsWith(kernel, "triton_"))
     {
         return false;
     }
@@ -296,7 +311,11 @@ bool LooksLikeCommunication(const std::string& kernel)
                         "alltoall",
                         "all2all",
                         "crossdevicereduce",
+                        "userbuffers",
                         "nvshmem",
+                        "rocshmem",
+                        "mscclpp",
+                        "pplxkernels",
                         "deepep"};
     return std::any_of(parts.begin(), parts.end(), [&name](const char* part) {
         return name.find(part) != std::string::npos;
@@ -349,6 +368,18 @@ CollectiveSpec ToCollectiveSpec(const CommunicationRecord& record,
                         : 0;
     }
     return spec;
+}
+
+uint64_t GatheredBytes(uint64_t bytes, uint64_t members, const SourceLocation& where)
+{
+    if (members != 0 && bytes > LARGEST_SIZE / members)
+    {
+        throw InputError(where,
+                         std::to_string(bytes) + " B of each of " + std::to_string(members) +
+                             " ranks",
+                         "at most 2^50 B in all");
+    }
+    return bytes * members;
 }
 
 uint64_t ToMessageBytes(const CommunicationRecord& record, const SourceLocation& where)

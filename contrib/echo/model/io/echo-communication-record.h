@@ -22,6 +22,7 @@ enum class RecordSource : uint8_t
     PROFILER,        //!< arguments of the profiler's record_param_comms
     EXECUTION_TRACE, //!< record_param_comms of the PyTorch execution trace
     ANNOTATION,      //!< input shape of the profiler's "nccl:" annotation
+    OPERATOR,        //!< input shape of the operator that communicates without NCCL
     NONE,            //!< nothing recorded but the kernel's name
 };
 
@@ -131,6 +132,10 @@ CollectiveSpec ToCollectiveSpec(const CommunicationRecord& record,
                                 CollectiveKind kind,
                                 uint32_t groupSize,
                                 const SourceLocation& where);
+
+/** @return bytes of an all-gather in which each member gives @p bytes; @throws InputError if that
+ * is no size */
+uint64_t GatheredBytes(uint64_t bytes, uint64_t members, const SourceLocation& where);
 
 /** @return bytes of a recorded send or receive; @throws InputError as ToCollectiveSpec() */
 uint64_t ToMessageBytes(const CommunicationRecord& record, const SourceLocation& where);

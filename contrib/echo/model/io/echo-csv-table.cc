@@ -58,10 +58,6 @@ std::vector<std::string> ReadRecord(const std::string& text, size_t& at, uint32_
 CsvTable::CsvTable(const std::string& path) : m_path(path)
 {
     const std::string text = ReadInputFile(path);
-    if (text.rfind("\xEF\xBB\xBF", 0) == 0)
-    {
-        throw InputError({path, 1, ""}, "a byte order mark", "plain UTF-8, saved without one");
-    }
     uint32_t line = 1;
     for (size_t at = 0; at < text.size();)
     {

@@ -19,7 +19,7 @@ class CsvTable
 {
   public:
     /**
-     * @throws InputError if it cannot be read, begins with a byte order mark, has no row, a name
+     * @throws InputError if it cannot be read, has no row, a name
      *         twice or rows of other lengths
      */
     explicit CsvTable(const std::string& path);

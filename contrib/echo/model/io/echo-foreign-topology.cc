@@ -84,6 +84,7 @@ TopologyFormat RecognizeTopology(const std::string& path)
     const std::unique_ptr<ByteSource> source = OpenInputFile(path);
     std::string head(1 << 16, '\0');
     head.resize(source->Read(head.data(), head.size()));
+    head.erase(0, SkipByteOrderMark(head));
     std::istringstream first(head.substr(0, head.find('\n')));
     std::vector<std::string> words;
     size_t numbers = 0;

@@ -19,12 +19,6 @@ namespace
 
 namespace fs = std::filesystem;
 
-bool EndsWith(const std::string& text, const std::string& ending)
-{
-    return text.size() >= ending.size() &&
-           text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
-}
-
 /** Appends the regular files of a folder that @p matches accepts; @return how many. */
 template <typename Matches>
 size_t AppendFiles(const fs::path& folder, Matches matches, std::vector<std::string>& files)
@@ -99,6 +93,17 @@ std::string Join(const std::vector<std::string>& words)
 
 } // namespace
 
+bool HasEnding(const std::string& text, const std::string& ending)
+{
+    return text.size() >= ending.size() &&
+           text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
+}
+
+size_t SkipByteOrderMark(const std::string& text)
+{
+    return text.compare(0, 3, "\xef\xbb\xbf") == 0 ? 3 : 0;
+}
+
 std::unique_ptr<ByteSource> OpenInputFile(const std::string& path)
 {
     std::error_code ignored;
@@ -127,6 +132,7 @@ std::string ReadInputFile(const std::string& path, uint64_t largest)
             throw InputError({path, 0, ""}, "a file of more than " + FormatBytes(largest), "less");
         }
     }
+    text.erase(0, SkipByteOrderMark(text));
     return text;
 }
 
@@ -143,7 +149,7 @@ std::vector<std::string> FindInputFiles(const std::vector<std::string>& paths,
         {
             auto hasEnding = [&endings](const std::string& file) {
                 return std::any_of(endings.begin(), endings.end(), [&file](const auto& ending) {
-                    return EndsWith(file, ending);
+                    return HasEnding(file, ending);
                 });
             };
             if (AppendFiles(path, hasEnding, files) == 0)

@@ -36,9 +36,15 @@ constexpr uint64_t LARGEST_FILE = 0xffffffff;
 /** The same of a file whose lines are written by hand or by a small tool. */
 constexpr uint64_t LARGEST_TEXT = 64 << 20;
 
+/** @return whether a text ends so */
+bool HasEnding(const std::string& text, const std::string& ending);
+
+/** @return length of the mark that some editors put before UTF-8, if text starts with it; else 0 */
+size_t SkipByteOrderMark(const std::string& text);
+
 /**
  * @param largest bytes (unpacked) that it may hold
- * @return the contents of a plain or gzipped file
+ * @return the contents of a plain or gzipped file, without the mark of UTF-8
  * @throws InputError as OpenInputFile(), or if it holds more
  * @throws UnsupportedError as OpenInputFile()
  */

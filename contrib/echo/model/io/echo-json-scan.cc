@@ -93,15 +93,8 @@ std::string_view TokenOf(json::value& value)
 
 std::optional<int64_t> IntegerOf(json::value& value)
 {
-    const std::string token(TokenOf(value));
-    char* end = nullptr;
-    errno = 0;
-    const long long whole = std::strtoll(token.c_str(), &end, 10);
-    if (token.empty() || errno != 0 || end == token.c_str() || (*end != '\0' && *end != '.'))
-    {
-        return std::nullopt;
-    }
-    return whole;
+    // As a decimal number, as some writers have no others: "8.0" and "1.5e3" are whole.
+    return ParseFixedPoint(std::string(TokenOf(value)), 0);
 }
 
 std::string StringOf(json::value& value)

@@ -29,10 +29,7 @@ JsonStream::JsonStream(ByteSource& source, std::string file)
     : m_source(source), m_file(std::move(file))
 {
     Fill();
-    if (m_buffer.compare(0, 3, "\xef\xbb\xbf") == 0)
-    {
-        m_at = 3; // a mark that some editors put before UTF-8
-    }
+    m_at = SkipByteOrderMark(m_buffer);
 }
 
 void JsonStream::Fail(const std::string& what) const

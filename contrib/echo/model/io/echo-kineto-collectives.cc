@@ -24,6 +24,8 @@ const char* NameOf(RecordSource source)
         return "by execution traces";
     case RecordSource::ANNOTATION:
         return "by annotations (input shape only)";
+    case RecordSource::OPERATOR:
+        return "by operators outside NCCL (input shape only)";
     case RecordSource::NONE:
         break;
     }

@@ -50,15 +50,19 @@ void KinetoDependencies::SelectActivities()
                                          m_links.callOf.end(),
                                          [](uint32_t call) { return call != KINETO_NONE; });
     m_timeline.busyUntil.assign(m_trace.streams.size(), 0);
+    std::vector<bool> isStarted(m_trace.streams.size(), false); // by stream: work of the step has
     for (uint32_t i = 0; i < m_trace.activities.size(); ++i)
     {
         const GpuActivity& activity = m_trace.activities[i];
         const uint32_t call = m_links.callOf[i];
-        // A file without calls (device only) goes by the activities' own times.
-        const int64_t time =
-            call != KINETO_NONE || hasLaunches
-                ? (call == KINETO_NONE ? window.start - 1 : m_trace.calls[call].start)
-                : activity.start;
+        // Without a recorded launch: what a file of the device only holds goes by its own times;
+        // else it was launched before the step, unless its stream runs it behind work of the step.
+        const bool isBefore = hasLaunches && !isStarted[activity.stream];
+        const int64_t time = call != KINETO_NONE ? m_trace.calls[call].start
+                             : isBefore          ? window.start - 1
+                                                 : activity.start;
+        isStarted[activity.stream] =
+            isStarted[activity.stream] || (time >= window.start && time < window.end);
         if (time < window.start || time >= window.end)
         {
             if (time < window.start && activity.end > window.start)
@@ -74,12 +78,14 @@ void KinetoDependencies::SelectActivities()
         StepActivity step;
         step.activity = i;
         m_timeline.activities.push_back(step);
+        m_timeline.unlaunched += call == KINETO_NONE && hasLaunches ? 1 : 0;
         if (call != KINETO_NONE)
         {
             m_launches.Add(call, m_stepIndex[i]);
         }
     }
     m_launches.Sort();
+    std::sort(m_earlierEnds.begin(), m_earlierEnds.end());
 }
 
 void KinetoDependencies::SetStreams()
@@ -309,62 +315,10 @@ void KinetoDependencies::WaitForEarlierSteps(uint32_t call)
     {
         return;
     }
-    int64_t until = 0;
-    for (int64_t end : m_earlierEnds)
+    const auto after = std::upper_bound(m_earlierEnds.begin(), m_earlierEnds.end(), sync.end);
+    if (after != m_earlierEnds.begin() && *(after - 1) > sync.start)
     {
-        until = end > sync.start && end <= sync.end ? std::max(until, end) : until;
-    }
-    if (until > 0)
-    {
-        m_waits[call].outsideUntil = until;
-    }
-}
-
-void KinetoDependencies::FindFullQueues()
-{
-    std::vector<std::pair<int64_t, uint32_t>> ends; // of launched activities
-    std::vector<int64_t> starts;
-    std::vector<uint32_t> launched(m_trace.calls.size(), 0);
-    for (uint32_t i = 0; i < m_trace.activities.size(); ++i)
-    {
-        if (m_links.callOf[i] != KINETO_NONE)
-        {
-            ++launched[m_links.callOf[i]];
-            starts.push_back(m_trace.activities[i].start);
-            ends.emplace_back(m_trace.activities[i].end, i);
-        }
-    }
-    std::sort(ends.begin(), ends.end());
-    uint64_t before = 0;
-    for (uint32_t i = 0; i < m_trace.calls.size(); ++i)
-    {
-        const HostCall& call = m_trace.calls[i];
-        const auto started = static_cast<uint64_t>(
-            std::upper_bound(starts.begin(), starts.end(), call.start) - starts.begin());
-        const bool isFull = launched[i] > 0 && before >= started + QUEUE_LENGTH;
-        before += launched[i];
-        if (!isFull || call.end - call.start <= LONG_GAP || m_waits.count(i) > 0 ||
-            call.start < m_timeline.window.start || call.start >= m_timeline.window.end)
-        {
-            continue;
-        }
-        const auto after =
-            std::upper_bound(ends.begin(), ends.end(), std::make_pair(call.end, KINETO_NONE));
-        if (after == ends.begin() || (after - 1)->first <= call.start)
-        {
-            continue;
-        }
-        const uint32_t on = m_stepIndex[(after - 1)->second];
-        HostWait& wait = m_waits[i];
-        wait.isBeforeLaunch = true;
-        if (on != KINETO_NONE)
-        {
-            wait.activities.push_back(on);
-        }
-        else
-        {
-            wait.outsideUntil = (after - 1)->first;
-        }
+        m_waits[call].outsideUntil = *(after - 1);
     }
 }
 

@@ -14,19 +14,22 @@ namespace echo
 namespace
 {
 
-/** Runs @p first on the first entry of a list. */
-template <typename Visit>
-void VisitFirst(json::value& value, Visit first)
+/** Inputs of an operator that are looked at. */
+const size_t FIRST_INPUTS = 4;
+
+/** @return what @p read makes of each of the first entries of a list */
+template <typename Value>
+std::vector<Value> ReadFirst(json::value& value, Value (*read)(json::value&))
 {
-    bool isFirst = true;
+    std::vector<Value> first;
     for (json::value entry : value.get_array())
     {
-        if (isFirst)
+        if (first.size() < FIRST_INPUTS)
         {
-            first(entry);
+            first.push_back(read(entry));
         }
-        isFirst = false;
     }
+    return first;
 }
 
 bool IsList(json::value& value)
@@ -79,8 +82,7 @@ void ReadCommunicationArgument(std::string_view key,
     }
     else if (key == "Process Group Ranks")
     {
-        const auto ranks = NumbersOf(value);
-        record.ranks.assign(ranks.begin(), ranks.end());
+        record.ranks = ToRanks(NumbersOf(value));
     }
 }
 
@@ -160,6 +162,8 @@ KinetoArguments ReadKinetoArguments(json::object& event)
     {
         return arguments;
     }
+    std::vector<int64_t> shapes;
+    std::vector<std::string> types;
     json::object fields = value.get_object();
     for (json::field field : fields)
     {
@@ -195,14 +199,11 @@ KinetoArguments ReadKinetoArguments(json::object& event)
         }
         else if (key == "Input Dims" && IsList(value))
         {
-            VisitFirst(value, [&arguments](json::value& shape) {
-                arguments.shapeElements = ElementsOf(shape);
-            });
+            shapes = ReadFirst<int64_t>(value, ElementsOf);
         }
         else if (key == "Input type" && IsList(value))
         {
-            VisitFirst(value,
-                       [&arguments](json::value& type) { arguments.shapeType = StringOf(type); });
+            types = ReadFirst<std::string>(value, StringOf);
         }
         else
         {
@@ -210,9 +211,21 @@ KinetoArguments ReadKinetoArguments(json::object& event)
         }
     }
     // Scalars and lists of tensors are written with an empty shape, as a tensor of one element is.
-    if (!ParseRecordedDataType(arguments.shapeType))
+    for (size_t i = std::min(shapes.size(), types.size()); i-- > 0;)
     {
-        arguments.shapeElements = -1;
+        if (ParseRecordedDataType(types[i]))
+        {
+            arguments.tensorElements = shapes[i];
+            arguments.tensorType = types[i];
+        }
+    }
+    if (!types.empty())
+    {
+        arguments.shapeType = types.front();
+    }
+    if (!shapes.empty() && ParseRecordedDataType(arguments.shapeType))
+    {
+        arguments.shapeElements = shapes.front();
     }
     return arguments;
 }

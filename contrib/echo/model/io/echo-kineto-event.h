@@ -43,8 +43,10 @@ struct KinetoArguments
     std::optional<int64_t> waitOnStream;
     int64_t recordCorrelation{-1};
     int64_t eventIndex{-1};
-    int64_t shapeElements{-1}; //!< of the first input; -1 if it is no tensor
-    std::string shapeType;     //!< of the first input
+    int64_t shapeElements{-1};  //!< of the first input; -1 if it is no tensor
+    std::string shapeType;      //!< of the first input
+    int64_t tensorElements{-1}; //!< of the first input that is a tensor; -1: none of the first ones
+    std::string tensorType;     //!< of that input
     CommunicationRecord communication;
 };
 

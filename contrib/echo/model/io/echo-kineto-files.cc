@@ -206,13 +206,18 @@ uint32_t FileSet::FindWorldSize() const
         }
     }
     const int64_t size = known > 0 ? known : least;
-    if (m_ranks.rbegin()->first >= size || size > MAX_RANKS)
+    if (size > MAX_RANKS)
+    {
+        throw InputError({m_ranks.rbegin()->second.trace.file, 0, ""},
+                         "a job or a group of " + std::to_string(size) + " ranks",
+                         "at most " + std::to_string(MAX_RANKS));
+    }
+    if (m_ranks.rbegin()->first >= size)
     {
         throw InputError({m_ranks.rbegin()->second.trace.file, 0, ""},
                          "rank " + std::to_string(m_ranks.rbegin()->first) + " of " +
                              std::to_string(size) + " ranks",
-                         "a rank from 0 to " +
-                             std::to_string(std::min<int64_t>(size, MAX_RANKS) - 1));
+                         "a rank from 0 to " + std::to_string(size - 1));
     }
     return static_cast<uint32_t>(size);
 }

@@ -27,7 +27,7 @@ void ReadDistributedInfo(json::object info, KinetoTrace& trace)
             for (json::value entry : value.get_array())
             {
                 std::string name;
-                std::vector<uint64_t> ranks;
+                std::vector<uint32_t> ranks;
                 for (json::field part : entry.get_object())
                 {
                     const std::string_view partKey = part.unescaped_key();
@@ -38,10 +38,10 @@ void ReadDistributedInfo(json::object info, KinetoTrace& trace)
                     }
                     else if (partKey == "ranks")
                     {
-                        ranks = NumbersOf(partValue);
+                        ranks = ToRanks(NumbersOf(partValue));
                     }
                 }
-                trace.groups[name].assign(ranks.begin(), ranks.end());
+                trace.groups[name] = std::move(ranks);
             }
         }
     }

@@ -101,9 +101,26 @@ void KinetoHealth::WarnOfCommunications()
     }
     if (!otherCommunications.empty())
     {
+        Time all;
+        for (const Rank& rank : ranks)
+        {
+            all += rank.kernelTime;
+        }
+        std::string names;
+        for (const auto& [name, kernels] : otherCommunications)
+        {
+            char share[16];
+            std::snprintf(share,
+                          sizeof(share),
+                          "%.1f",
+                          100 * static_cast<double>(kernels.time.GetTimeStep()) /
+                              static_cast<double>(std::max<int64_t>(all.GetTimeStep(), 1)));
+            names += (names.empty() ? "" : ", ") + std::to_string(kernels.count) + " " + name +
+                     " (" + FormatTime(kernels.time) + ", " + share + " % of kernel time)";
+        }
         warnings.push_back("kernels that look like communication outside NCCL and RCCL are "
                            "replayed as compute, with recorded times and without bytes: " +
-                           Counts(otherCommunications));
+                           names);
     }
 }
 

@@ -44,14 +44,20 @@ struct KinetoHealth
         uint64_t bytes{0}; //!< sum of sizes (nccl-tests' definition)
     };
 
+    struct Kernels
+    {
+        uint64_t count{0};
+        Time time; //!< recorded
+    };
+
     uint32_t worldSize{0};
     std::vector<Rank> ranks;                 //!< that have files, by rank
     std::map<std::string, Kind> collectives; //!< by name of the kind, over all ranks with files
     std::map<std::string, uint64_t> sources; //!< where sizes come from: communications
     std::map<std::string, uint64_t> hints;   //!< algorithm and protocol in kernel names
     uint64_t withoutGroup{0}; //!< communications that name no group: taken to be of all ranks
-    /// Kernels that look like communication but are not NCCL's or RCCL's, over all ranks, by name.
-    std::map<std::string, uint64_t> otherCommunications;
+    /// Kernels that look like communication, but of whose sizes or groups nothing is known.
+    std::map<std::string, Kernels> otherCommunications;
     uint64_t droppedDependencies{0};         //!< guessed, but contradicted by recorded times
     uint64_t inferredByTime{0};              //!< dependencies found by recorded times only
     std::map<std::string, uint64_t> ignored; //!< events not used, by reason

@@ -5,13 +5,11 @@
 #include "echo-kineto-files.h"
 #include "echo-kineto-measured.h"
 #include "echo-kineto-program.h"
+#include "echo-kineto-steps.h"
 #include "echo-rank-replica.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <exception>
-#include <limits>
-#include <set>
 
 namespace ns3
 {
@@ -55,35 +53,10 @@ void CheckTimes(const KinetoTrace& trace, const StepTimeline& timeline)
     }
 }
 
-/** @return whether a rank launched kernels in its step of that number */
-bool HasKernels(const KinetoRankStep& rank, int64_t number)
-{
-    const KinetoTrace& trace = rank.files->trace;
-    return std::any_of(trace.steps.begin(), trace.steps.end(), [&](const ProfilerStep& step) {
-        if (step.number != number)
-        {
-            return false;
-        }
-        for (uint32_t i = 0; i < trace.activities.size(); ++i)
-        {
-            const uint32_t call = rank.links.callOf[i];
-            const int64_t time =
-                call == KINETO_NONE ? trace.activities[i].start : trace.calls[call].start;
-            const auto kind = trace.activities[i].kind;
-            if (time >= step.start && time < step.end &&
-                (kind == GpuActivity::Kind::KERNEL || kind == GpuActivity::Kind::COMMUNICATION))
-            {
-                return true;
-            }
-        }
-        return false;
-    });
-}
-
 /** Frees what nobody asks for once the step is analysed. */
 void ForgetCalls(KinetoTrace& trace, KinetoLinks& links)
 {
-    std::vector<HostCall>().swap(trace.calls);
+    std::deque<HostCall>().swap(trace.calls);
     std::vector<CommunicationRange>().swap(trace.ranges);
     std::map<int64_t, SyncRecord>().swap(trace.syncs);
     for (auto& thread : trace.threads)
@@ -104,10 +77,6 @@ class Importer
 
   private:
     void SetRanks();
-    void SetStepNumbers();
-    void SetLastStep(const std::set<int64_t>& common);
-    StepWindow WindowOf(const KinetoTrace& trace) const;
-    std::string StepName() const;
     template <typename Action>
     void Try(Action action);
     void Communicate();
@@ -116,103 +85,12 @@ class Importer
 
     const KinetoOptions& m_options;
     KinetoFiles m_files;
-    uint32_t m_ranks{0};                //!< of the job that is built
-    std::vector<int64_t> m_stepNumbers; //!< to import; empty: whole files
+    uint32_t m_ranks{0}; //!< of the job that is built
     std::vector<KinetoRankStep> m_steps;
     std::vector<KinetoInstance> m_instances; //!< collectives on all their members
     std::exception_ptr m_problem;            //!< why the files cannot be imported
     ImportedWorkload m_result;
 };
-
-/**
- * The last step in which every rank works: a profiler that is stopped after a step's end leaves the
- * mark of a further one.
- */
-void Importer::SetLastStep(const std::set<int64_t>& common)
-{
-    const int64_t last = *common.rbegin();
-    m_stepNumbers = {last};
-    for (auto number = common.rbegin(); number != common.rend(); ++number)
-    {
-        const bool isWork = std::all_of(m_steps.begin(), m_steps.end(), [&](const auto& rank) {
-            return HasKernels(rank, *number);
-        });
-        if (isWork)
-        {
-            m_stepNumbers = {*number};
-            break;
-        }
-    }
-    if (m_stepNumbers.front() != last)
-    {
-        m_result.health.warnings.push_back(
-            "steps after " + std::to_string(m_stepNumbers.front()) +
-            " are not used: not every rank launches kernels in them");
-    }
-}
-
-/** Chooses among the steps that every file has. */
-void Importer::SetStepNumbers()
-{
-    std::set<int64_t> common;
-    for (const auto& entry : m_files.ranks)
-    {
-        std::set<int64_t> own;
-        for (const auto& step : entry.trace.steps)
-        {
-            own.insert(step.number);
-        }
-        if (&entry == &m_files.ranks.front())
-        {
-            common = own;
-            continue;
-        }
-        std::set<int64_t> both;
-        std::set_intersection(common.begin(),
-                              common.end(),
-                              own.begin(),
-                              own.end(),
-                              std::inserter(both, both.begin()));
-        common = both;
-    }
-    const bool isNumber = m_options.step != "last" && m_options.step != "all";
-    if (common.empty())
-    {
-        if (isNumber)
-        {
-            throw InputError({m_files.ranks.front().trace.file, 0, "step"},
-                             "no step marks that all files have",
-                             "ProfilerStep#" + m_options.step);
-        }
-        m_result.health.warnings.push_back(
-            "the files have no step marks in common: each is taken as a whole");
-        return;
-    }
-    if (m_options.step == "last")
-    {
-        SetLastStep(common);
-        return;
-    }
-    if (!isNumber)
-    {
-        m_stepNumbers.assign(common.begin(), common.end());
-        return;
-    }
-    char* end = nullptr;
-    const int64_t number = std::strtoll(m_options.step.c_str(), &end, 10);
-    if (*end != '\0' || common.count(number) == 0)
-    {
-        std::string known;
-        for (int64_t each : common)
-        {
-            known += ", " + std::to_string(each);
-        }
-        throw InputError({m_files.ranks.front().trace.file, 0, "step"},
-                         "'" + m_options.step + "'",
-                         "one of last, all" + known);
-    }
-    m_stepNumbers = {number};
-}
 
 /** As recorded, or as many as one rank is to stand for. */
 void Importer::SetRanks()
@@ -248,46 +126,6 @@ void Importer::SetRanks()
         "out as recorded");
 }
 
-StepWindow Importer::WindowOf(const KinetoTrace& trace) const
-{
-    StepWindow window;
-    window.start = std::numeric_limits<int64_t>::max();
-    window.end = std::numeric_limits<int64_t>::min();
-    auto extend = [&window](int64_t start, int64_t end) {
-        window.start = std::min(window.start, start);
-        window.end = std::max(window.end, end);
-    };
-    for (const auto& step : trace.steps)
-    {
-        if (std::find(m_stepNumbers.begin(), m_stepNumbers.end(), step.number) !=
-            m_stepNumbers.end())
-        {
-            extend(step.start, step.end);
-            window.mainThread = step.thread;
-        }
-    }
-    if (m_stepNumbers.empty())
-    {
-        for (const auto& activity : trace.activities)
-        {
-            extend(activity.start, activity.end);
-        }
-        if (trace.callsStart <= trace.callsEnd)
-        {
-            extend(trace.callsStart, trace.callsEnd);
-        }
-        ++window.end; // calls in [start, end) belong to it
-    }
-    return window;
-}
-
-std::string Importer::StepName() const
-{
-    return m_stepNumbers.empty()       ? "whole file"
-           : m_stepNumbers.size() == 1 ? std::to_string(m_stepNumbers.front())
-                                       : "all";
-}
-
 CommGroupPtr Importer::AddGroup(WorkloadBuilder& builder, const KinetoGroup& group) const
 {
     std::vector<RankId> ranks;
@@ -313,6 +151,7 @@ void Importer::Build()
                                               m_options.keepGaps));
     }
     std::map<KinetoGroup, GroupId> groupIds;
+    SharedGroups shared(m_ranks);
     std::map<uint32_t, uint32_t> stepOf;
     for (uint32_t i = 0; i < m_steps.size(); ++i)
     {
@@ -324,19 +163,24 @@ void Importer::Build()
         const uint32_t index =
             own != stepOf.end() ? own->second : rank % static_cast<uint32_t>(m_steps.size());
         const KinetoRankStep& step = m_steps[index];
-        std::vector<CommGroupPtr> groups;
-        for (const KinetoGroup& group : step.groups)
-        {
-            KinetoGroup mine = group;
+        auto bind = [&](uint32_t slot) {
+            KinetoGroup mine = step.groups[slot];
             if (own == stepOf.end() || m_ranks != m_files.worldSize)
             {
                 const RankReplica replica{
                     step.files->trace.file, step.files->rank, m_files.worldSize, m_ranks};
-                mine.ranks = replica.GetMembers(group.ranks, rank);
+                mine.ranks = replica.GetMembers(step.groups[slot].ranks, rank);
             }
             const CommGroupPtr added = AddGroup(builder, mine);
             groupIds[mine] = added->GetId();
-            groups.push_back(added);
+            return added;
+        };
+        std::vector<CommGroupPtr> groups;
+        for (uint32_t slot = 0; slot < step.groups.size(); ++slot)
+        {
+            groups.push_back(m_files.isCopied
+                                 ? shared.Get(index, slot, rank, [&] { return bind(slot); })
+                                 : bind(slot));
         }
         builder.SetProgram(RankId(rank), programs[index], std::move(groups));
         builder.SetStartTime(RankId(rank),
@@ -398,25 +242,27 @@ ImportedWorkload Importer::Import(const std::vector<std::string>& paths)
         step.links = LinkKineto(rank.trace, rank.executionTrace ? &*rank.executionTrace : nullptr);
         m_steps.push_back(std::move(step));
     }
-    SetStepNumbers();
+    const KinetoStepChoice choice = ChooseKinetoSteps(m_steps, m_options.step);
+    m_result.health.warnings.insert(
+        m_result.health.warnings.end(), choice.warnings.begin(), choice.warnings.end());
     for (size_t i = 0; i < m_steps.size(); ++i)
     {
         KinetoTrace& trace = m_files.ranks[i].trace;
-        m_steps[i].timeline = AnalyseStep(trace, m_steps[i].links, WindowOf(trace));
+        m_steps[i].timeline = AnalyseStep(trace, m_steps[i].links, WindowOfSteps(trace, choice));
         CheckTimes(trace, m_steps[i].timeline);
         ForgetCalls(trace, m_steps[i].links);
     }
     DropCommonBacklog(m_steps, m_result.health);
     for (const auto& step : m_steps)
     {
-        Try([&] { AddRankHealth(step, StepName(), m_result.health); });
+        Try([&] { AddRankHealth(step, choice.GetName(), m_result.health); });
     }
     Communicate();
     if (m_options.alignClocks)
     {
         AlignClocks(m_steps, m_instances, m_result.health);
     }
-    SetMeasuredRanks(m_steps, m_result);
+    Try([&] { SetMeasuredRanks(m_steps, m_result); });
     m_result.health.WarnOfCommunications();
     if (m_options.onHealth)
     {

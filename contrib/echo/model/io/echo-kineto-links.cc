@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 namespace ns3
 {
@@ -28,7 +29,6 @@ class Linker
     KinetoLinks Link();
 
   private:
-    void LinkCalls();
     void ClassifyRanges();
     void MatchExecutionTrace();
     bool MatchById();
@@ -51,29 +51,6 @@ class Linker
     std::map<uint32_t, uint32_t> m_activityOfRange; //!< record_param_comms -> activity
     std::map<uint32_t, size_t> m_nextPending;       //!< by thread: first range not yet looked at
 };
-
-void Linker::LinkCalls()
-{
-    std::vector<std::pair<int64_t, uint32_t>> callOf; // correlation, call; the first counts
-    callOf.reserve(m_trace.calls.size());
-    for (uint32_t i = 0; i < m_trace.calls.size(); ++i)
-    {
-        callOf.emplace_back(m_trace.calls[i].correlation, i);
-    }
-    std::sort(callOf.begin(), callOf.end());
-    m_links.callOf.assign(m_trace.activities.size(), KINETO_NONE);
-    for (uint32_t i = 0; i < m_trace.activities.size(); ++i)
-    {
-        const int64_t correlation = m_trace.activities[i].correlation;
-        const auto call =
-            std::lower_bound(callOf.begin(), callOf.end(), std::make_pair(correlation, 0u));
-        if (correlation >= 0 && call != callOf.end() && call->first == correlation &&
-            m_trace.calls[call->second].start <= m_trace.activities[i].end)
-        {
-            m_links.callOf[i] = call->second;
-        }
-    }
-}
 
 void Linker::ClassifyRanges()
 {
@@ -328,7 +305,11 @@ std::vector<CommunicationRecord> Linker::Coalesce(std::vector<CommunicationRecor
         {
             return {};
         }
-        auto add = [](int64_t& total, int64_t more) { total = more < 0 ? -1 : total + more; };
+        auto add = [](int64_t& total, int64_t more) {
+            const bool fits = total >= 0 && more >= 0 &&
+                              total <= std::numeric_limits<int64_t>::max() - more; // else unknown
+            total = fits ? total + more : -1;
+        };
         add(sum.inElements, part.inElements);
         add(sum.outElements, part.outElements);
     }
@@ -392,7 +373,7 @@ void Linker::LinkWaits()
 
 KinetoLinks Linker::Link()
 {
-    LinkCalls();
+    m_links.callOf = FindLaunchingCalls(m_trace);
     ClassifyRanges();
     MatchExecutionTrace();
     for (uint32_t i = 0; i < m_trace.activities.size(); ++i)
@@ -407,6 +388,30 @@ KinetoLinks Linker::Link()
 }
 
 } // namespace
+
+std::vector<uint32_t> FindLaunchingCalls(const KinetoTrace& trace)
+{
+    std::vector<std::pair<int64_t, uint32_t>> calls; // correlation, call; the first counts
+    calls.reserve(trace.calls.size());
+    for (uint32_t i = 0; i < trace.calls.size(); ++i)
+    {
+        calls.emplace_back(trace.calls[i].correlation, i);
+    }
+    std::sort(calls.begin(), calls.end());
+    std::vector<uint32_t> callOf(trace.activities.size(), KINETO_NONE);
+    for (uint32_t i = 0; i < trace.activities.size(); ++i)
+    {
+        const int64_t correlation = trace.activities[i].correlation;
+        const auto call =
+            std::lower_bound(calls.begin(), calls.end(), std::make_pair(correlation, 0u));
+        if (correlation >= 0 && call != calls.end() && call->first == correlation &&
+            trace.calls[call->second].start <= trace.activities[i].end)
+        {
+            callOf[i] = call->second;
+        }
+    }
+    return callOf;
+}
 
 KinetoLinks LinkKineto(const KinetoTrace& trace, const ExecutionTrace* executionTrace)
 {

@@ -27,6 +27,9 @@ struct KinetoLinks
     std::vector<std::string> warnings;
 };
 
+/** @return by activity: the call that launched it (of equal correlation), or KINETO_NONE */
+std::vector<uint32_t> FindLaunchingCalls(const KinetoTrace& trace);
+
 /**
  * Joins kernels with the calls that launched them (correlation) and NCCL kernels with what is
  * recorded of them. Sizes come from the kernel's arguments, else from the profiler's

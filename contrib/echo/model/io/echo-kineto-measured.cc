@@ -16,6 +16,9 @@ namespace echo
 namespace
 {
 
+/** Nothing of a step is farther from another's; also keeps picoseconds within 64 bits. */
+const int64_t ONE_DAY = 86400LL * 1000000000;
+
 /** Ends of collectives that differ by less on two ranks are on one clock. */
 const int64_t SAME_CLOCK = 100000;
 
@@ -58,7 +61,7 @@ void AddRankHealth(const KinetoRankStep& step, const std::string& stepName, Kine
     rank.step = stepName;
     rank.span = NanoSeconds(step.timeline.window.end - step.timeline.window.start);
     std::set<uint32_t> streams;
-    std::map<uint32_t, uint64_t> launches; // by name
+    std::map<uint32_t, KinetoHealth::Kernels> launches; // by name
     int64_t busy = 0;
     for (const auto& entry : step.timeline.activities)
     {
@@ -70,15 +73,18 @@ void AddRankHealth(const KinetoRankStep& step, const std::string& stepName, Kine
             continue;
         }
         ++(activity.kind == GpuActivity::Kind::KERNEL ? rank.kernels : rank.copies);
-        ++launches[activity.name];
+        ++launches[activity.name].count;
+        launches[activity.name].time += NanoSeconds(activity.end - activity.start);
         busy += activity.end - activity.start;
     }
-    for (const auto& [name, count] : launches)
+    for (const auto& [name, kernels] : launches)
     {
         if (LooksLikeCommunication(trace.names[name]))
         {
             const std::string shown = ShortKernelName(trace.names[name]);
-            health.otherCommunications[shown.substr(0, shown.find_first_of("<("))] += count;
+            auto& all = health.otherCommunications[shown.substr(0, shown.find_first_of("<("))];
+            all.count += kernels.count;
+            all.time += kernels.time;
         }
     }
     rank.streams = static_cast<uint32_t>(streams.size());
@@ -94,6 +100,12 @@ void AddRankHealth(const KinetoRankStep& step, const std::string& stepName, Kine
     if (step.timeline.launchedBefore > 0)
     {
         health.ignored["GPU activities launched before the step"] += step.timeline.launchedBefore;
+    }
+    if (step.timeline.unlaunched > 0)
+    {
+        health.warnings.push_back(name + ": " + std::to_string(step.timeline.unlaunched) +
+                                  " GPU activities without a recorded launch only follow the one "
+                                  "before them on their stream");
     }
     for (const auto& [reason, count] : trace.ignored)
     {
@@ -164,6 +176,13 @@ void SetMeasuredRanks(std::vector<KinetoRankStep>& steps, ImportedWorkload& resu
     for (auto& step : steps)
     {
         step.clockShift -= first; // from now on: time zero is the earliest start
+        const int64_t start = step.timeline.window.start + step.clockShift;
+        if (start > ONE_DAY)
+        {
+            throw InputError({step.files->trace.file, 0, "step"},
+                             "a start more than a day after the first rank's",
+                             "profiles of one run");
+        }
         int64_t deviceEnd = step.timeline.window.start;
         for (const auto& entry : step.timeline.activities)
         {

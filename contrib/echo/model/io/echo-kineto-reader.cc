@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Compiled where simdjson is there; else echo-trace-readers-missing.cc.
 #include "echo-json-stream.h"
+#include "echo-kineto-adoption.h"
 #include "echo-kineto-event.h"
 
 #include <algorithm>
@@ -54,7 +55,6 @@ class KinetoReader : public JsonStream::Visitor
     std::unordered_map<std::string, uint32_t> m_nameIndex;
     std::map<std::pair<int64_t, int64_t>, uint32_t> m_streamIndex;
     std::map<std::string, uint32_t> m_threadIndex;
-    HostCallList m_calls;
     std::vector<size_t> m_thinAt; //!< by thread: boundaries at which they are thinned out
     int64_t m_start{0};           //!< of the event that is being read
     int64_t m_end{0};             //!< of the event that is being read
@@ -189,12 +189,21 @@ void KinetoReader::AddCpuRange(json::object& event, const std::string& name, uin
         m_trace.threads[thread].isAutograd = true;
     }
     const bool isAnnotation = name.compare(0, 5, "nccl:") == 0;
-    if (!isAnnotation && name != "record_param_comms")
+    const std::string kind = OperatorKind(name);
+    if (!isAnnotation && kind.empty() && name != "record_param_comms")
     {
         return;
     }
-    CommunicationRange range{thread, m_start, m_end, isAnnotation, arguments.communication};
-    if (isAnnotation)
+    CommunicationRange range{
+        thread, m_start, m_end, isAnnotation || !kind.empty(), arguments.communication};
+    if (!kind.empty())
+    {
+        range.record.name = kind;
+        range.record.source = RecordSource::OPERATOR;
+        range.record.inElements = arguments.tensorElements;
+        range.record.dataType = arguments.tensorType;
+    }
+    else if (isAnnotation)
     {
         range.record.name = name;
         range.record.source = RecordSource::ANNOTATION;
@@ -290,12 +299,12 @@ void KinetoReader::AddCpuEvent(json::object& event,
         AddBoundaries(thread);
         m_trace.callsStart = std::min(m_trace.callsStart, m_start);
         m_trace.callsEnd = std::max(m_trace.callsEnd, m_end);
-        m_calls.Add({ParseHostCall(name),
-                     NameIndex(name),
-                     thread,
-                     m_start,
-                     m_end,
-                     ReadKinetoArguments(event).correlation});
+        m_trace.calls.push_back({ParseHostCall(name),
+                                 NameIndex(name),
+                                 thread,
+                                 m_start,
+                                 m_end,
+                                 ReadKinetoArguments(event).correlation});
         return;
     }
     AddCpuRange(event, name, thread);
@@ -356,12 +365,7 @@ void KinetoReader::AddGpuEvent(json::object& event,
         activity.record = static_cast<uint32_t>(m_trace.records.size());
         m_trace.records.push_back(std::move(record));
     }
-    auto& activities = m_trace.activities;
-    if (activities.size() == activities.capacity())
-    {
-        activities.reserve(activities.size() + activities.size() / 4 + 1024); // not twice as many
-    }
-    activities.push_back(activity);
+    m_trace.activities.push_back(activity);
 }
 
 KinetoTrace KinetoReader::Finish()
@@ -373,8 +377,8 @@ KinetoTrace KinetoReader::Finish()
                                   : "JSON without 'traceEvents'",
                          "a file of PyTorch's profiler");
     }
-    m_trace.calls = m_calls.TakeUsed(m_trace.activities);
     FinishKinetoTrace(m_trace, m_base);
+    AdoptCommunications(m_trace);
     const bool hasOneDevice = m_streamIndex.empty() || m_streamIndex.begin()->first.first ==
                                                            m_streamIndex.rbegin()->first.first;
     m_trace.streams.resize(m_streamIndex.size());

@@ -71,7 +71,8 @@ struct StepTimeline
     int64_t droppedBacklog{0}; //!< of that time, what the import leaves out
 
     // What the health report tells.
-    uint64_t launchedBefore{0};      //!< activities in the window without a recorded launch
+    uint64_t launchedBefore{0};      //!< activities in the window that were launched before it
+    uint64_t unlaunched{0};          //!< without a recorded launch, behind others of the step
     uint64_t droppedDependencies{0}; //!< inferred, but contradicted by recorded times
     uint64_t inferredByTime{0};      //!< dependencies found by times only
     uint64_t unorderedThreads{0};    //!< worker threads whose order to the main one is unknown
@@ -205,7 +206,7 @@ class KinetoDependencies
     RangeFinder m_annotations;
     std::map<uint32_t, HostWait> m_waits;
     KinetoLaunches m_launches;
-    std::vector<int64_t> m_earlierEnds;           //!< of activities launched before the step
+    std::vector<int64_t> m_earlierEnds;           //!< of activities launched before, sorted
     std::vector<uint32_t> m_stepIndex;            //!< by activity of the trace
     std::vector<std::vector<uint32_t>> m_streams; //!< activities by stream, in order
     Snapshot m_last;                              //!< last launched, by stream

@@ -36,36 +36,25 @@ void SortTimes(KinetoTrace& trace)
     std::stable_sort(trace.steps.begin(), trace.steps.end(), byStart);
 }
 
-} // namespace
-
-std::vector<HostCall> HostCallList::TakeUsed(const std::vector<GpuActivity>& activities)
+/** Forgets calls that neither launched one of the activities nor matter for order. */
+void ForgetUnusedCalls(KinetoTrace& trace)
 {
     std::vector<int64_t> launched;
-    launched.reserve(activities.size());
-    for (const auto& activity : activities)
+    launched.reserve(trace.activities.size());
+    for (const auto& activity : trace.activities)
     {
         launched.push_back(activity.correlation);
     }
     std::sort(launched.begin(), launched.end());
-    size_t count = 0;
-    for (auto& chunk : m_chunks)
-    {
-        auto isUnused = [&launched](const HostCall& call) {
-            return call.kind == HostCall::Kind::OTHER &&
-                   !std::binary_search(launched.begin(), launched.end(), call.correlation);
-        };
-        chunk.erase(std::remove_if(chunk.begin(), chunk.end(), isUnused), chunk.end());
-        count += chunk.size();
-    }
-    std::vector<HostCall> calls;
-    calls.reserve(count);
-    for (auto& chunk : m_chunks)
-    {
-        calls.insert(calls.end(), chunk.begin(), chunk.end());
-        std::vector<HostCall>().swap(chunk);
-    }
-    return calls;
+    auto isUnused = [&launched](const HostCall& call) {
+        return call.kind == HostCall::Kind::OTHER &&
+               !std::binary_search(launched.begin(), launched.end(), call.correlation);
+    };
+    auto& calls = trace.calls;
+    calls.erase(std::remove_if(calls.begin(), calls.end(), isUnused), calls.end());
 }
+
+} // namespace
 
 void ThinOutBoundaries(std::vector<int64_t>& times)
 {
@@ -86,6 +75,7 @@ void ThinOutBoundaries(std::vector<int64_t>& times)
 
 void FinishKinetoTrace(KinetoTrace& trace, int64_t base)
 {
+    ForgetUnusedCalls(trace);
     SortTimes(trace);
     auto shift = [base](auto& items) {
         for (auto& item : items)
@@ -151,6 +141,10 @@ std::optional<int64_t> ParseFixedPoint(const std::string& number, uint32_t decim
     }
     if (at != number.size()) // an exponent, or no number
     {
+        if (number[at] != 'e' && number[at] != 'E')
+        {
+            return std::nullopt;
+        }
         char* end = nullptr;
         const double real = std::strtod(number.c_str(), &end);
         if (*end != '\0' || !(std::abs(real) < static_cast<double>(limit)))
@@ -170,7 +164,7 @@ std::optional<int64_t> ParseMicroseconds(const std::string& number)
 std::vector<uint64_t> ParseNumberList(const std::string& text)
 {
     std::vector<uint64_t> numbers;
-    if (text.find("...") != std::string::npos)
+    if (text.find("...") != std::string::npos || text.find('-') != std::string::npos)
     {
         return numbers;
     }
@@ -188,6 +182,17 @@ std::vector<uint64_t> ParseNumberList(const std::string& text)
         }
     }
     return numbers;
+}
+
+std::vector<uint32_t> ToRanks(const std::vector<uint64_t>& numbers)
+{
+    std::vector<uint32_t> ranks;
+    ranks.reserve(numbers.size());
+    for (uint64_t number : numbers)
+    {
+        ranks.push_back(static_cast<uint32_t>(std::min<uint64_t>(number, KINETO_NONE)));
+    }
+    return ranks;
 }
 
 } // namespace echo

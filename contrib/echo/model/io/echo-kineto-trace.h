@@ -5,6 +5,7 @@
 #include "echo-communication-record.h"
 
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <map>
 #include <optional>
@@ -31,13 +32,13 @@ struct GpuActivity
     };
 
     Kind kind{Kind::KERNEL};
-    uint32_t name{0};   //!< in KinetoTrace::names
-    uint32_t stream{0}; //!< in KinetoTrace::streams
+    uint32_t name{0};             //!< in KinetoTrace::names
+    uint32_t stream{0};           //!< in KinetoTrace::streams
+    uint32_t record{KINETO_NONE}; //!< COMMUNICATION: its arguments, in KinetoTrace::records
     int64_t start{0};
     int64_t end{0};
-    int64_t correlation{-1};      //!< joins it to the call that launched it
-    uint64_t bytes{0};            //!< COPY, SET
-    uint32_t record{KINETO_NONE}; //!< COMMUNICATION: its arguments, in KinetoTrace::records
+    int64_t correlation{-1}; //!< joins it to the call that launched it
+    uint64_t bytes{0};       //!< COPY, SET
 };
 
 /** A call of the CUDA (or HIP) runtime or driver by a CPU thread. */
@@ -71,13 +72,16 @@ struct SyncRecord
     int64_t recordCorrelation{-1};      //!< of the cudaEventRecord call
 };
 
-/** A CPU range that says something about a communication: record_param_comms or "nccl:...". */
+/**
+ * A CPU range that says something about a communication: record_param_comms, "nccl:..." or an
+ * operator of a library with communication of its own ("symm_mem::multimem_all_reduce_").
+ */
 struct CommunicationRange
 {
     uint32_t thread{0};
     int64_t start{0};
     int64_t end{0};
-    bool isAnnotation{false}; //!< "nccl:...", else record_param_comms
+    bool isAnnotation{false}; //!< "nccl:..." or an operator, else record_param_comms
     CommunicationRecord record;
 };
 
@@ -114,9 +118,10 @@ struct KinetoTrace
     std::vector<std::string> names;
     std::vector<std::string> streams; //!< stream numbers; "device.stream" with several devices
     std::vector<KinetoThread> threads;
-    std::vector<GpuActivity> activities;      //!< sorted by start
+    // Files hold millions of these: deques grow without being copied.
+    std::deque<GpuActivity> activities;       //!< sorted by start
     std::vector<CommunicationRecord> records; //!< of communications
-    std::vector<HostCall> calls;              //!< that launch or matter for order, by start
+    std::deque<HostCall> calls;               //!< that launch or matter for order, by start
     int64_t callsStart{std::numeric_limits<int64_t>::max()}; //!< of all calls, kept or not
     int64_t callsEnd{std::numeric_limits<int64_t>::min()};   //!< of all calls, kept or not
     std::map<int64_t, SyncRecord> syncs;                     //!< by correlation
@@ -133,29 +138,6 @@ struct KinetoTrace
  * @throws InputError if the text is no JSON, is cut off or is no profiler file
  */
 KinetoTrace ReadKinetoTrace(const std::string& file);
-
-/** Calls, which grow without being copied, as files may hold millions. */
-class HostCallList
-{
-  public:
-    void Add(const HostCall& call)
-    {
-        const size_t chunk = 8192;
-        if (m_chunks.empty() || m_chunks.back().size() == chunk)
-        {
-            m_chunks.emplace_back();
-            m_chunks.back().reserve(chunk);
-        }
-        m_chunks.back().push_back(call);
-    }
-
-    /** @return those that launched one of the activities or matter for order; the others are lost
-     */
-    std::vector<HostCall> TakeUsed(const std::vector<GpuActivity>& activities);
-
-  private:
-    std::vector<std::vector<HostCall>> m_chunks;
-};
 
 /**
  * Leaves the first and the last of the times in each half of SHORTEST_PAUSE, sorted: two times with
@@ -192,8 +174,12 @@ std::optional<int64_t> ParseFixedPoint(const std::string& number, uint32_t decim
 /** @return nanoseconds of a decimal number of microseconds, rounded down to a nanosecond */
 std::optional<int64_t> ParseMicroseconds(const std::string& number);
 
-/** @return numbers of "[0, 1, 2]"; empty if it is no such list or is cut short with dots */
+/** @return numbers of "[0, 1, 2]"; empty if it is no such list, is cut short with dots or has
+ * numbers below zero */
 std::vector<uint64_t> ParseNumberList(const std::string& text);
+
+/** @return numbers as ranks; those beyond 32 bits are KINETO_NONE, which is no rank */
+std::vector<uint32_t> ToRanks(const std::vector<uint64_t>& numbers);
 
 } // namespace echo
 } // namespace ns3

@@ -4,6 +4,7 @@
 #include "echo-import-report.h"
 #include "echo-input-file.h"
 #include "echo-layer-program.h"
+#include "echo-rank-replica.h"
 
 #include "ns3/echo-units.h"
 #include "ns3/echo-workload-builder.h"
@@ -94,6 +95,21 @@ void Describe(const LayerTable& table,
     }
 }
 
+CommGroupPtr AddGroup(WorkloadBuilder& builder,
+                      const LayerGroups& groups,
+                      LayerRanks set,
+                      uint32_t rank)
+{
+    const std::vector<uint32_t> members = groups.GetMembers(set, rank);
+    std::vector<RankId> ids(members.begin(), members.end());
+    const std::string name =
+        std::string(ToString(KindOf(set))) + " of rank " + std::to_string(members.front());
+    // Sets that happen to have the same members are different communicators.
+    const uint32_t twin =
+        set == LayerRanks::NEXT_STAGE ? uint32_t(LayerRanks::PREVIOUS_STAGE) : uint32_t(set);
+    return builder.AddGroup(KindOf(set), name, std::move(ids), twin);
+}
+
 } // namespace
 
 ImportedJob ImportLayers(const std::vector<std::string>& paths, const LayerOptions& options)
@@ -128,21 +144,16 @@ ImportedJob ImportLayers(const std::vector<std::string>& paths, const LayerOptio
         slots.push_back(program.slots);
         programs.push_back(pool.Seal(std::move(program.draft), table.file));
     }
+    SharedGroups shared(ranks);
     for (uint32_t rank = 0; rank < ranks; ++rank)
     {
         const uint32_t stage = groups.GetStage(rank);
         std::vector<CommGroupPtr> bound;
         for (LayerRanks set : slots[stage])
         {
-            const std::vector<uint32_t> members = groups.GetMembers(set, rank);
-            std::vector<RankId> ids(members.begin(), members.end());
-            const std::string name =
-                std::string(ToString(KindOf(set))) + " of rank " + std::to_string(members.front());
-            // Sets that happen to have the same members are different communicators.
-            const uint32_t twin = set == LayerRanks::NEXT_STAGE
-                                      ? uint32_t(LayerRanks::PREVIOUS_STAGE)
-                                      : uint32_t(set);
-            bound.push_back(builder.AddGroup(KindOf(set), name, std::move(ids), twin));
+            const bool isPair = set == LayerRanks::NEXT_STAGE || set == LayerRanks::PREVIOUS_STAGE;
+            auto make = [&] { return AddGroup(builder, groups, set, rank); };
+            bound.push_back(isPair ? make() : shared.Get(0, uint32_t(set), rank, make));
         }
         builder.SetProgram(RankId(rank), programs[stage], std::move(bound));
     }

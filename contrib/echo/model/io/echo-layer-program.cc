@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-layer-program.h"
 
+#include "echo-communication-record.h"
+
 #include <algorithm>
 #include <optional>
 
@@ -11,6 +13,29 @@ namespace echo
 
 namespace
 {
+
+/** Passes of layers (forward, backward, repeated) of a rank; AICB's largest files have 4,000. */
+const uint64_t MOST_LAYER_PASSES = 1u << 22;
+
+/** @throws InputError if memory would run out */
+void CheckLength(const LayerTable& table, uint32_t passes)
+{
+    uint64_t count = 2 * table.layers.size();
+    uint64_t sinceRestart = 0;
+    for (uint32_t layer = 0; layer < table.layers.size(); ++layer)
+    {
+        sinceRestart = table.isRestart[layer] ? 0 : sinceRestart;
+        count += table.isRepeated[layer] ? sinceRestart : 0;
+        ++sinceRestart;
+    }
+    if (count > MOST_LAYER_PASSES / std::max(passes, 1u))
+    {
+        throw InputError({table.file, 1, ""},
+                         std::to_string(count) + " passes of layers in each of " +
+                             std::to_string(passes) + " steps, with those that are repeated",
+                         "at most " + std::to_string(MOST_LAYER_PASSES) + " in all");
+    }
+}
 
 class Writer
 {
@@ -135,7 +160,8 @@ std::optional<uint32_t> Writer::Communicate(uint32_t layer,
     communication.spec.bytes = phase.bytes;
     if (phase.kind == CollectiveKind::ALL_GATHER && !m_isGatheredSize)
     {
-        communication.spec.bytes *= m_groups.GetSize(*set);
+        communication.spec.bytes = GatheredBytes(
+            phase.bytes, m_groups.GetSize(*set), {m_table.file, m_table.layers[layer].line, what});
     }
     static const std::map<LayerRanks, const char*> streams{
         {LayerRanks::ALL, "all"},
@@ -393,39 +419,6 @@ LayerProgram Writer::Finish()
 
 } // namespace
 
-MicroBatchRows FindMicroBatches(const LayerTable& table)
-{
-    const auto layers = static_cast<uint32_t>(table.layers.size());
-    if (table.microBatches == 1)
-    {
-        return {0, layers};
-    }
-    std::map<std::string, std::vector<uint32_t>> places;
-    for (uint32_t i = 0; i < layers; ++i)
-    {
-        places[table.layers[i].name].push_back(i);
-    }
-    for (const Layer& layer : table.layers)
-    {
-        const std::vector<uint32_t>& found = places[layer.name];
-        if (found.size() != table.microBatches)
-        {
-            continue;
-        }
-        const uint32_t length = found[1] - found[0];
-        for (uint32_t k = 1; k < found.size(); ++k)
-        {
-            if (found[k] - found[k - 1] != length)
-            {
-                return {};
-            }
-        }
-        return found.back() + length <= layers ? MicroBatchRows{found.front(), length}
-                                               : MicroBatchRows{};
-    }
-    return {};
-}
-
 LayerProgram BuildLayerProgram(const LayerTable& table,
                                const LayerGroups& groups,
                                const MicroBatchRows& rows,
@@ -434,6 +427,7 @@ LayerProgram BuildLayerProgram(const LayerTable& table,
                                bool isGatheredSize,
                                std::map<std::string, uint64_t>& ignored)
 {
+    CheckLength(table, passes);
     Writer writer(table, groups, rows, stage, isGatheredSize, ignored);
     for (uint32_t i = 0; i < passes; ++i)
     {

@@ -347,5 +347,38 @@ LayerTable ReadLayerTable(const std::string& file)
     return Reader(file).Read();
 }
 
+MicroBatchRows FindMicroBatches(const LayerTable& table)
+{
+    const auto layers = static_cast<uint32_t>(table.layers.size());
+    if (table.microBatches == 1)
+    {
+        return {0, layers};
+    }
+    std::map<std::string, std::vector<uint32_t>> places;
+    for (uint32_t i = 0; i < layers; ++i)
+    {
+        places[table.layers[i].name].push_back(i);
+    }
+    for (const Layer& layer : table.layers)
+    {
+        const std::vector<uint32_t>& found = places[layer.name];
+        if (found.size() != table.microBatches)
+        {
+            continue;
+        }
+        const uint32_t length = found[1] - found[0];
+        for (uint32_t k = 1; k < found.size(); ++k)
+        {
+            if (found[k] - found[k - 1] != length)
+            {
+                return {};
+            }
+        }
+        return found.back() + length <= layers ? MicroBatchRows{found.front(), length}
+                                               : MicroBatchRows{};
+    }
+    return {};
+}
+
 } // namespace echo
 } // namespace ns3

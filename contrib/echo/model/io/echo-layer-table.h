@@ -83,6 +83,19 @@ struct LayerTable
  */
 LayerTable ReadLayerTable(const std::string& file);
 
+/** Layers of one micro-batch after the other: [first + k * length, first + (k + 1) * length). */
+struct MicroBatchRows
+{
+    uint32_t first{0};
+    uint32_t length{0}; //!< 0: they cannot be told apart
+};
+
+/**
+ * Finds the micro-batches of a table: the first name that stands as often as there are
+ * micro-batches begins each of them, if it does so at equal distances.
+ */
+MicroBatchRows FindMicroBatches(const LayerTable& table);
+
 } // namespace echo
 } // namespace ns3
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-nccl-tests-parser.h"
 
+#include "echo-input-file.h"
 #include "echo-nccl-tests-words.h"
 
 #include <algorithm>
@@ -22,8 +23,7 @@ NcclTestsParser::NcclTestsParser(const std::string& name,
 
 std::vector<Measurement> NcclTestsParser::Parse(const std::string& text)
 {
-    constexpr const char* BYTE_ORDER_MARK = "\xEF\xBB\xBF";
-    std::istringstream in(text.compare(0, 3, BYTE_ORDER_MARK) == 0 ? text.substr(3) : text);
+    std::istringstream in(text.substr(SkipByteOrderMark(text)));
     std::string line;
     while (std::getline(in, line))
     {

@@ -4,7 +4,9 @@
 
 #include "echo-input-file.h"
 #include "echo-json-values.h"
+#include "echo-workload-keys.h"
 
+#include "ns3/echo-collective-selector.h"
 #include "ns3/echo-workload-builder.h"
 
 namespace ns3
@@ -136,6 +138,11 @@ CommunicationDescription ProgramFile::ReadCommunication(json::value& value) cons
             m_read.FailKey(key);
         }
     });
+    if (!CanCarryOut(spec.algorithm, spec.kind))
+    {
+        m_read.Fail("'" + std::string(ToString(spec.algorithm)) + "' for " + ToString(spec.kind),
+                    AlgorithmsOf(spec.kind));
+    }
     return communication;
 }
 

@@ -4,6 +4,7 @@
 
 #include "echo-json-scan.h"
 #include "echo-json-stream.h"
+#include "echo-kineto-trace.h"
 
 #include <algorithm>
 
@@ -304,7 +305,7 @@ void ReadGroups(const std::string& text, ExecutionTrace& trace)
         {
             std::string name;
             std::string id;
-            std::vector<uint64_t> ranks;
+            std::vector<uint32_t> ranks;
             int64_t size = -1;
             for (json::field field : entry.get_object())
             {
@@ -320,7 +321,7 @@ void ReadGroups(const std::string& text, ExecutionTrace& trace)
                 }
                 else if (key == "ranks")
                 {
-                    ranks = NumbersOf(value);
+                    ranks = ToRanks(NumbersOf(value));
                 }
                 else if (key == "group_size")
                 {
@@ -332,7 +333,7 @@ void ReadGroups(const std::string& text, ExecutionTrace& trace)
             {
                 if (!key.empty())
                 {
-                    trace.groups[key].assign(ranks.begin(), ranks.end());
+                    trace.groups[key] = ranks;
                     trace.groupSizes[key] = size;
                 }
             }

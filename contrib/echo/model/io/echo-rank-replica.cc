@@ -45,5 +45,24 @@ std::vector<uint32_t> RankReplica::GetMembers(const std::vector<uint32_t>& membe
     return result;
 }
 
+const CommGroupPtr& SharedGroups::Get(uint32_t program,
+                                      uint32_t slot,
+                                      uint32_t rank,
+                                      const std::function<CommGroupPtr()>& make)
+{
+    std::vector<CommGroupPtr>& known = m_groups[{program, slot}];
+    known.resize(m_ranks);
+    if (!known[rank])
+    {
+        const CommGroupPtr group = make();
+        for (RankId member : group->GetRanks())
+        {
+            known[member.Get()] = group;
+        }
+        known[rank] = group;
+    }
+    return known[rank];
+}
+
 } // namespace echo
 } // namespace ns3

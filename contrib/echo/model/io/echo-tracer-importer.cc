@@ -9,7 +9,7 @@
 #include "ns3/echo-workload-builder.h"
 
 #include <algorithm>
-#include <numeric>
+#include <optional>
 
 namespace ns3
 {
@@ -112,17 +112,24 @@ Importer::Operators Importer::WaitedBy(uint32_t index) const
 /** Gradients have the type of what is accumulated into the bucket. */
 uint32_t Importer::ElementBytesOf(uint32_t bucket) const
 {
-    for (const std::string& name : m_graph.nodes[bucket].after)
+    std::optional<uint32_t> next = bucket;
+    while (next)
     {
-        const uint32_t index = m_indexOf.at(name);
-        const TracerNode& node = m_graph.nodes[index];
-        if (!node.inputs.empty())
+        const std::vector<std::string>& inputs = m_graph.nodes[*next].after;
+        next.reset();
+        for (const std::string& name : inputs)
         {
-            return node.inputs.front().GetElementBytes();
-        }
-        if (node.op == "ddp_pre")
-        {
-            return ElementBytesOf(index);
+            const uint32_t index = m_indexOf.at(name);
+            const TracerNode& node = m_graph.nodes[index];
+            if (!node.inputs.empty())
+            {
+                return node.inputs.front().GetElementBytes();
+            }
+            if (node.op == "ddp_pre")
+            {
+                next = index; // stands before it in the list
+                break;
+            }
         }
     }
     return 4;

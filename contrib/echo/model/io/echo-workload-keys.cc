@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-workload-keys.h"
 
+#include "ns3/echo-collective-selector.h"
+
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -188,6 +190,12 @@ CollectiveSpec ReadCollectiveSpec(const YamlNode& node, CollectiveKind kind)
     {
         spec.algorithm =
             node.Get("algorithm").Parse<CollectiveAlgorithmKind>(ParseCollectiveAlgorithm);
+        if (!CanCarryOut(spec.algorithm, kind))
+        {
+            node.Get("algorithm")
+                .Fail("'" + std::string(ToString(spec.algorithm)) + "' for " + ToString(kind),
+                      AlgorithmsOf(kind));
+        }
     }
     if (node.Has("protocol"))
     {
@@ -195,6 +203,30 @@ CollectiveSpec ReadCollectiveSpec(const YamlNode& node, CollectiveKind kind)
     }
     spec.channels = static_cast<uint32_t>(node.GetInteger("channels", 0, 0, 64));
     return spec;
+}
+
+std::string AlgorithmsOf(CollectiveKind kind)
+{
+    std::vector<std::string> names;
+    for (const CollectiveAlgorithmKind algorithm : {CollectiveAlgorithmKind::AUTO,
+                                                    CollectiveAlgorithmKind::RING,
+                                                    CollectiveAlgorithmKind::TREE,
+                                                    CollectiveAlgorithmKind::NVLS,
+                                                    CollectiveAlgorithmKind::NVLS_TREE,
+                                                    CollectiveAlgorithmKind::PAT,
+                                                    CollectiveAlgorithmKind::PAIRWISE})
+    {
+        if (CanCarryOut(algorithm, kind))
+        {
+            names.emplace_back(ToString(algorithm));
+        }
+    }
+    std::string text = names.front();
+    for (size_t i = 1; i < names.size(); ++i)
+    {
+        text += (i + 1 == names.size() ? " or " : ", ") + names[i];
+    }
+    return text;
 }
 
 GroupKind GuessGroupKind(const std::string& name)

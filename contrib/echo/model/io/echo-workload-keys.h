@@ -40,6 +40,9 @@ bool HoldsRankGroups(const YamlNode& node);
  */
 CollectiveSpec ReadCollectiveSpec(const YamlNode& node, CollectiveKind kind);
 
+/** @return what an operation can be carried out by, for messages: "auto, ring or tree" */
+std::string AlgorithmsOf(CollectiveKind kind);
+
 /** @return the kind that a group's name says ("tp", "dp3"), else OTHER */
 GroupKind GuessGroupKind(const std::string& name);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "echo-yaml.h"
 
+#include "echo-yaml-check.h"
+
 #include "ns3/echo-units.h"
 
 #include <algorithm>
@@ -39,64 +41,6 @@ struct YamlNode::Source
 
 namespace
 {
-
-std::string KindOf(const YAML::Node& node)
-{
-    switch (node.Type())
-    {
-    case YAML::NodeType::Map:
-        return "a map";
-    case YAML::NodeType::Sequence:
-        return "a list";
-    case YAML::NodeType::Scalar:
-        return "'" + node.Scalar() + "'";
-    default:
-        return "nothing";
-    }
-}
-
-uint32_t LineOf(const YAML::Node& node)
-{
-    return node.Mark().is_null() ? 0 : static_cast<uint32_t>(node.Mark().line + 1);
-}
-
-constexpr uint32_t DEEPEST = 100;
-
-/** yaml-cpp keeps the last of two equal keys in silence; a user's typing error must not pass. */
-void RefuseDuplicateKeys(const YAML::Node& node, const std::string& file, uint32_t depth = 0)
-{
-    if (depth > DEEPEST)
-    {
-        throw InputError({file, LineOf(node), ""},
-                         "nodes deeper than " + std::to_string(DEEPEST) + " levels",
-                         "fewer, and no alias inside what it stands for");
-    }
-    if (node.IsMap())
-    {
-        std::set<std::string> seen;
-        for (const auto& entry : node)
-        {
-            if (!entry.first.IsScalar())
-            {
-                throw InputError({file, LineOf(entry.first), ""}, KindOf(entry.first), "a key");
-            }
-            if (!seen.insert(entry.first.Scalar()).second)
-            {
-                throw InputError({file, LineOf(entry.first), ""},
-                                 "key '" + entry.first.Scalar() + "' twice",
-                                 "each key once");
-            }
-            RefuseDuplicateKeys(entry.second, file, depth + 1);
-        }
-    }
-    else if (node.IsSequence())
-    {
-        for (const auto& entry : node)
-        {
-            RefuseDuplicateKeys(entry, file, depth + 1);
-        }
-    }
-}
 
 /** @return in how many places of a tree a node stands: several, where aliases name it */
 size_t CountPlaces(const YAML::Node& tree, const YAML::Node& wanted)
@@ -157,7 +101,7 @@ YamlNode YamlNode::LoadText(const std::string& text, const std::string& name)
     {
         throw InputError({name, 0, ""}, "an empty file", "YAML");
     }
-    RefuseDuplicateKeys(root, name);
+    CheckYamlNodes(root, name, text.size() + 1);
     return YamlNode(root, std::make_shared<Source>(Source{name, {}}), "");
 }
 
