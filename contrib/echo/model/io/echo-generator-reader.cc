@@ -234,6 +234,23 @@ void ReadPrecision(const YamlNode& node, TrainingPlan& plan)
     {
         plan.matmul = node.Get("matmul").Parse<DataType>(ParseDataType);
     }
+    const auto isNarrow = [&](const char* key, DataType narrow) {
+        if (!node.Has(key) || node.Get(key).Parse<DataType>(ParseDataType) == plan.parameters)
+        {
+            return false;
+        }
+        if (node.Get(key).Parse<DataType>(ParseDataType) != narrow)
+        {
+            node.Get(key).Fail("'" + node.Get(key).AsString() + "'",
+                               std::string("the parameters' ") + ToString(plan.parameters) +
+                                   (narrow == plan.parameters
+                                        ? ""
+                                        : std::string(" (default) or ") + ToString(narrow)));
+        }
+        return true;
+    };
+    plan.narrowAttention = isNarrow("attention", DataType::FP8);
+    plan.narrowOutput = isNarrow("output", plan.matmul);
     node.RefuseUnknownKeys();
 }
 
@@ -349,8 +366,10 @@ TrainingPlan ReadTrainingPlan(const YamlNode& node, uint32_t ranks)
 
 void CheckFormats(const YamlNode& node, const TrainingPlan& plan, const GpuSpec& gpu)
 {
-    const std::pair<const char*, DataType> formats[] = {{"precision.parameters", plan.parameters},
-                                                        {"precision.matmul", plan.matmul}};
+    const std::pair<const char*, DataType> formats[] = {
+        {"precision.parameters", plan.parameters},
+        {"precision.matmul", plan.matmul},
+        {"precision.attention", plan.narrowAttention ? DataType::FP8 : plan.matmul}};
     for (const auto& [key, type] : formats)
     {
         // FP32 parameters may be multiplied in TF32 only.

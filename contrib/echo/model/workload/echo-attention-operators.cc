@@ -3,6 +3,8 @@
 
 #include "echo-layer-operators.h"
 
+#include <algorithm>
+
 namespace ns3
 {
 namespace echo
@@ -235,6 +237,14 @@ void LayerOperators::UnfusedCoreBackward()
 void LayerOperators::FusedCore(bool isBackward)
 {
     const uint32_t ranks = m_plan.parallel.context;
+    if (m_plan.narrowAttention)
+    {
+        // Queries, keys and values, or the output's gradient: read, written in FP8 by rows and, for
+        // the products that sum over tokens, by columns.
+        m_emitter.Memory("attention cast",
+                         KernelKind::ELEMENTWISE,
+                         m_tokens * (isBackward ? m_attention : m_qkv) * (m_bytes + 2));
+    }
     if (ranks == 1)
     {
         CoreStep(isBackward, 1, "attention");
@@ -271,8 +281,10 @@ void LayerOperators::CoreStep(bool isBackward, double share, const std::string& 
     const double size = m_model.GetHeadSize();
     const double value = m_model.GetValueSize();
     const uint32_t tokens = m_model.sequence / m_plan.parallel.context;
-    const KernelShape shape{
-        tokens, tokens, m_model.GetHeadSize(), static_cast<uint32_t>(m_heads + 0.5)};
+    const KernelShape shape{tokens,
+                            std::min(tokens, m_model.GetVisibleKeys(m_layer)),
+                            m_model.GetHeadSize(),
+                            static_cast<uint32_t>(m_heads + 0.5)};
     // Forward: scores and output; backward: five products, as the scores are computed again
     // (arXiv 2307.08691). Queries, keys, values and outputs, and their gradients, move once.
     const double bytes = m_tokens * (m_qkv + m_attention) * m_bytes;

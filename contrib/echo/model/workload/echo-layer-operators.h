@@ -60,17 +60,20 @@ class LayerOperators
      * Matrix whose columns are split over tensor ranks; its input is gathered first (sequence
      * parallelism).
      * @param columns this rank's
-     * @param isWide in the parameters' format (the output layer)
+     * @param isOutput the output layer: in the parameters' format, unless the plan says otherwise
      */
-    void ColumnForward(const std::string& name, double columns, bool isWide = false);
-    void ColumnBackward(const std::string& name, double columns, bool isWide = false);
+    void ColumnForward(const std::string& name, double columns, bool isOutput = false);
+    void ColumnBackward(const std::string& name, double columns, bool isOutput = false);
     /**
      * The same without the cast of what comes in.
      * @param inner columns of the input: with sequence parallelism it is gathered forward, and
      *        backward, and its gradient is reduced over the tensor ranks
      */
-    void SplitForward(const std::string& name, double columns, double inner, bool isWide = false);
-    void SplitBackward(const std::string& name, double columns, double inner, bool isWide = false);
+    void SplitForward(const std::string& name, double columns, double inner, bool isOutput = false);
+    void SplitBackward(const std::string& name,
+                       double columns,
+                       double inner,
+                       bool isOutput = false);
     /** A norm over this rank's tokens. */
     void NormForward(const std::string& name);
     void NormBackward(const std::string& name);
@@ -104,6 +107,12 @@ class LayerOperators
     }
 
   private:
+    /** @return whether products of the output layer (or of another) keep the parameters' format */
+    bool IsWide(bool isOutput) const
+    {
+        return isOutput && !m_plan.narrowOutput;
+    }
+
     void AttentionForward();
     void AttentionBackward();
     void QkvForward();

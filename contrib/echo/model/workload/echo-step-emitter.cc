@@ -95,7 +95,12 @@ void StepEmitter::Attention(const std::string& name,
     {
         kernel = isBackward ? KernelKind::FLASH1_ATTENTION_BACKWARD : KernelKind::FLASH1_ATTENTION;
     }
-    Kernel(name, kernel, m_plan.parameters, shape, flops, bytes);
+    Kernel(name,
+           kernel,
+           m_plan.narrowAttention ? DataType::FP8 : m_plan.parameters,
+           shape,
+           flops,
+           bytes);
 }
 
 void StepEmitter::Memory(const std::string& name, KernelKind kernel, double bytes)

@@ -162,6 +162,19 @@ void CheckPrecision(const TrainingPlan& plan)
                    ? "tf32 or fp32"
                    : std::string(ToString(plan.parameters)) + ", fp8 or fp4");
     }
+    if (plan.narrowAttention &&
+        (plan.attention != AttentionKernel::CUDNN || plan.parameters == DataType::FP32))
+    {
+        Refuse("precision.attention",
+               "fp8 without attention: cudnn",
+               "a fused kernel that multiplies in fp8 (attention: cudnn)");
+    }
+    if (plan.narrowOutput && !plan.CastsInputs())
+    {
+        Refuse("precision.output",
+               std::string(ToString(plan.matmul)) + " with parameters " + ToString(plan.parameters),
+               "it where precision.matmul is narrower than the parameters");
+    }
     if (plan.attention != AttentionKernel::UNFUSED && plan.parameters == DataType::FP32)
     {
         Refuse("attention",

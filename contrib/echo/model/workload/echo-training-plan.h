@@ -105,7 +105,9 @@ struct TrainingPlan
     uint32_t recomputeLayers{0};                   //!< of each part, with FULL; 0: all
     std::vector<RecomputeModule> recomputeModules; //!< with SELECTIVE; empty: the attention core
     AttentionKernel attention{AttentionKernel::UNFUSED};
-    bool fusedExperts{false}; //!< activation and casts of experts inside their matrix products
+    bool narrowAttention{false}; //!< fused attention in FP8, behind casts of its inputs
+    bool narrowOutput{false};    //!< the output layer in the format of the others
+    bool fusedExperts{false};    //!< activation and casts of experts inside their matrix products
     HostLaunch host;
     uint32_t microBatch{1};   //!< sequences a micro-batch and data rank
     uint32_t microBatches{1}; //!< micro-batches a step and data rank
