@@ -228,9 +228,30 @@ void LayerOperators::ExpertsForward()
     Experts("experts 1", double(m_model.GetInputSize(1)) * m_expertFfn, false);
     ExpertActivationForward();
     Experts("experts 2", m_expertFfn, false);
+    ExpertBias(false);
     ExpertTensor("experts reduce-scatter", CollectiveKind::REDUCE_SCATTER);
     SortRows("experts sort");
     m_travels[0] = ExpertAllToAll("combine all-to-all", false);
+}
+
+/**
+ * The bias behind the experts' second product counts by the router's weight of each row, in FP32,
+ * as in Megatron-Core's experts.py (_apply_bias): expert by expert it is multiplied by the weights
+ * and added, the rows are put together again, and cast. Backward: the cast; the gradient of the
+ * product in the parameters' format, put together; that times the weights, summed over rows for the
+ * bias, and times the bias, summed over columns for the weights.
+ */
+void LayerOperators::ExpertBias(bool isBackward)
+{
+    if (m_model.biases && !m_plan.fusedExperts)
+    {
+        const double wide = sizeof(float);
+        const double forward = wide + (m_bytes + 2 * wide) + 2 * wide + (wide + m_bytes);
+        const double backward = (m_bytes + wide) + (wide + m_bytes) + 2 * m_bytes + 6 * wide;
+        m_emitter.Memory("experts bias",
+                         KernelKind::ELEMENTWISE,
+                         m_expertRows * m_hidden * (isBackward ? backward : forward));
+    }
 }
 
 void LayerOperators::ExpertActivationForward()
@@ -265,6 +286,7 @@ void LayerOperators::ExpertsBackward()
     m_emitter.WaitFor(m_travels[1]);
     SortRows("experts sort");
     ExpertTensor("experts all-gather", CollectiveKind::ALL_GATHER);
+    ExpertBias(true);
     m_emitter.Cast("experts 2 gradient", m_expertRows * m_hidden);
     Experts("experts 2 input gradient", m_expertFfn, false);
     Recompute(RecomputeModule::EXPERT_ACTIVATION, [this] { ExpertActivationForward(); });

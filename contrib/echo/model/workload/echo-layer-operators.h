@@ -147,6 +147,7 @@ class LayerOperators
     void ExpertsForward();
     void ExpertsBackward();
     void ExpertActivationForward();
+    void ExpertBias(bool isBackward);
     void SortRows(const std::string& name);
     /** A matrix of every expert of this rank; @p columns: this rank's share of its columns. */
     void Experts(const std::string& name, double columns, bool isWeightGradient);
