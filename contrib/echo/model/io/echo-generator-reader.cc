@@ -145,6 +145,7 @@ void RefuseWithoutDegree(const YamlNode& node, const TrainingPlan& plan)
         {"split_messages", "pp", plan.splitMessages},
         {"overlap_pipeline", "pp", plan.overlapPipeline},
         {"context_exchange", "cp", plan.contextExchange != ContextExchange::RING},
+        {"context_balance", "cp", !plan.balanceContext},
         {"dispatch_domain", "ep", plan.dispatchDomain > 0 && plan.model.experts > 0},
         {"delay_weight_gradients", "ep", plan.delayWeights && plan.model.experts > 0},
     };
@@ -167,11 +168,14 @@ void ReadParallel(const YamlNode& node, uint32_t ranks, TrainingPlan& plan)
     ReadExperts(node, plan);
     plan.sequenceParallel = node.GetBool("sequence_parallel", plan.sequenceParallel);
     ReadStages(node, plan);
-    plan.contextExchange = GetChoice<ContextExchange>(
-        node,
-        "context_exchange",
-        plan.contextExchange,
-        {{"ring", ContextExchange::RING}, {"all-gather", ContextExchange::ALL_GATHER}});
+    plan.contextExchange =
+        GetChoice<ContextExchange>(node,
+                                   "context_exchange",
+                                   plan.contextExchange,
+                                   {{"ring", ContextExchange::RING},
+                                    {"all-gather", ContextExchange::ALL_GATHER},
+                                    {"all-gather-parts", ContextExchange::GATHERED_PARTS}});
+    plan.balanceContext = node.GetBool("context_balance", plan.balanceContext);
     plan.sharding = ReadSharding(node);
     plan.reshardAfterForward = node.GetBool("reshard_after_forward", plan.reshardAfterForward);
     plan.overlapGradients = node.GetBool("overlap_gradients", plan.overlapGradients);

@@ -127,6 +127,15 @@ class LayerOperators
     void UnfusedCoreBackward();
     void FusedCore(bool isBackward);
     void CoreStep(bool isBackward, double share, const std::string& name);
+    double GetStepShare(uint32_t step) const;
+    void GatheredCore(bool isBackward);
+    void RingCore(bool isBackward);
+    void PartsCore(bool isBackward);
+    void MergeStep(bool isBackward,
+                   uint32_t step,
+                   const std::string& name,
+                   double keyValues,
+                   double sumBytes);
     OperatorId ExchangeContext(const std::string& name, uint32_t step, bool withGradients);
     void GatherContext(const std::string& name, CollectiveKind kind);
     void MlpForward(uint32_t inner, const std::string& name);

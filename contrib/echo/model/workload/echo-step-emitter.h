@@ -80,6 +80,12 @@ class StepEmitter
      */
     void EndUnit();
 
+    /** @return this rank's place in its context group */
+    uint32_t GetContextIndex() const
+    {
+        return m_contextIndex;
+    }
+
     /** @return members of the groups of @p group */
     uint32_t GetGroupSize(LayoutGroup group) const
     {

@@ -186,6 +186,25 @@ void CheckPrecision(const TrainingPlan& plan)
     }
 }
 
+void CheckContext(const TrainingPlan& plan)
+{
+    const bool isFused = plan.attention != AttentionKernel::UNFUSED;
+    if (!isFused && plan.contextExchange == ContextExchange::GATHERED_PARTS)
+    {
+        Refuse("parallel.context_exchange",
+               "all-gather-parts with attention: unfused",
+               "a fused kernel, or all-gather");
+    }
+    if (!plan.balanceContext && (!isFused || !plan.model.causal || plan.model.window > 0))
+    {
+        Refuse("parallel.context_balance",
+               !isFused             ? "false with attention: unfused"
+               : !plan.model.causal ? "false without a causal mask"
+                                    : "false with a window",
+               "it for fused attention that a causal mask makes unequal");
+    }
+}
+
 void CheckSharding(const TrainingPlan& plan)
 {
     if (plan.sharding == StateSharding::PARAMETERS && plan.model.mtpLayers > 0)
@@ -365,6 +384,7 @@ void TrainingPlan::Check() const
     }
     CheckExperts(*this);
     CheckStages(*this);
+    CheckContext(*this);
     CheckSharding(*this);
     CheckPrecision(*this);
     CheckRecomputation(*this);

@@ -60,8 +60,9 @@ enum class StateSharding : uint8_t
 /** How tokens that are split over context ranks see each other's keys and values. */
 enum class ContextExchange : uint8_t
 {
-    RING,       //!< passed on in a ring beside attention on the part at hand (arXiv 2310.01889)
-    ALL_GATHER, //!< gathered before attention (arXiv 2407.21783, 3.3.2)
+    RING,           //!< passed on in a ring beside attention on the part at hand (arXiv 2310.01889)
+    ALL_GATHER,     //!< gathered before attention (arXiv 2407.21783, 3.3.2)
+    GATHERED_PARTS, //!< gathered beside attention on the own part, the others taken one at a time
 };
 
 /** How the host issues kernels. */
@@ -99,6 +100,8 @@ struct TrainingPlan
     uint64_t bucketElements{0};     //!< 0: max(40e6, 1e6 * data degree), as Megatron-Core
     bool clipGradients{true};       //!< a global gradient norm before the optimizer
     ContextExchange contextExchange{ContextExchange::RING};
+    bool balanceContext{true}; //!< context ranks have equal work under a causal mask: the first
+                               //!< and the last piece that is left; else consecutive tokens
     std::vector<double> expertLoad; //!< share of tokens of each expert rank; empty: equal
     uint32_t dispatchDomain{0};     //!< ranks among which a token travels once; 0: no such
     RecomputeMode recompute{RecomputeMode::NONE};
