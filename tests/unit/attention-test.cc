@@ -282,4 +282,50 @@ TEST(Experts, BiasesBehindThemAreAddedInFp32UnlessFused)
     EXPECT_EQ(bytes(plan).count("layer 0 forward experts bias"), 0u);
 }
 
+TEST(Graphs, AreLaunchedAsOneKernel)
+{
+    TrainingPlan plan = SmallPlan({1, 1, 1, 1, 1}, 1);
+    plan.parameters = DataType::BF16;
+    plan.matmul = DataType::BF16;
+    plan.attention = AttentionKernel::FLASH;
+    plan.model.experts = 4;
+    plan.model.SetDefaults();
+    plan.host.kernel = MicroSeconds(1);
+    const auto launches = [&](std::vector<GraphModule> graphs, const std::string& pass) {
+        plan.host.graphs = std::move(graphs);
+        const auto workload = Generate(plan);
+        const ExecutionGraph& program = *workload->GetProgram(RankId(0));
+        for (const Operator& op : program.GetOperators())
+        {
+            if (program.GetName(op) == "layer 0 " + pass + " launches")
+            {
+                return op.duration.GetMicroSeconds();
+            }
+        }
+        return int64_t(-1);
+    };
+    const auto saved = [&](const std::vector<GraphModule>& graphs, const std::string& pass) {
+        return launches({}, pass) - launches(graphs, pass);
+    };
+    const GraphModule attn = GraphModule::ATTENTION;
+    const GraphModule router = GraphModule::ROUTER;
+    const GraphModule preprocess = GraphModule::PREPROCESS;
+    // Norm, product, attention, projection and sum are one; norm and router; permute is one anyway.
+    EXPECT_EQ(saved({attn}, "forward"), 4);
+    EXPECT_EQ(saved({router}, "forward"), 1);
+    EXPECT_EQ(saved({preprocess}, "forward"), 0);
+    // Where they follow each other all eight are one.
+    EXPECT_EQ(saved({attn, router, preprocess}, "forward"), 7);
+    EXPECT_EQ(saved({attn, preprocess}, "forward"), 4);
+    EXPECT_GT(saved({attn, router, preprocess}, "backward"), saved({attn}, "backward"));
+    EXPECT_THAT(MessageOf([] {
+                    ReadTrainingPlan(YamlNode::LoadText("model: {preset: mixtral-8x7b}\n"
+                                                        "batch: {micro_batches: 1}\n"
+                                                        "host: {graphs: [attn]}",
+                                                        "g.yaml"),
+                                     1);
+                }),
+                HasSubstr("host.graphs: found graphs with kernel 0, expected a host that takes"));
+}
+
 } // namespace

@@ -290,6 +290,21 @@ void ReadHost(const YamlNode& node, TrainingPlan& plan)
 {
     const YamlNode host = node.Get("host");
     plan.host.kernel = host.GetTime("kernel", plan.host.kernel);
+    if (host.Has("graphs"))
+    {
+        const std::vector<std::pair<const char*, GraphModule>> words = {
+            {"attn", GraphModule::ATTENTION},
+            {"moe_router", GraphModule::ROUTER},
+            {"moe_preprocess", GraphModule::PREPROCESS}};
+        for (const YamlNode& entry : host.Get("graphs").GetEntries())
+        {
+            plan.host.graphs.push_back(ReadWord(entry, words));
+        }
+        if (!plan.host.graphs.empty() && !plan.host.kernel.IsStrictlyPositive())
+        {
+            host.Get("graphs").Fail("graphs with kernel 0", "a host that takes time to issue one");
+        }
+    }
     plan.host.waitsForPeers = host.GetBool("waits_for_peers", plan.host.waitsForPeers);
     plan.host.waitsForKernels = host.GetBool("waits_for_kernels", plan.host.waitsForKernels);
     host.RefuseUnknownKeys();

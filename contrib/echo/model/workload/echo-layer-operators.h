@@ -113,6 +113,7 @@ class LayerOperators
         return isOutput && !m_plan.narrowOutput;
     }
 
+    void SetGraph(GraphModule module);
     void AttentionForward();
     void AttentionBackward();
     void QkvForward();

@@ -135,7 +135,8 @@ OperatorId StepEmitter::Kernel(const std::string& name,
     }
     m_pending[m_lane].clear();
     m_lastKernel = op;
-    ++m_unissued;
+    m_unissued += m_graphIsIssued ? 0 : 1;
+    m_graphIsIssued = m_inGraph;
     if (m_plan.host.waitsForKernels)
     {
         EndUnit();
@@ -161,6 +162,7 @@ void StepEmitter::EndUnit()
         WaitFor(op);
     }
     m_unissued = 0;
+    m_graphIsIssued = false;
 }
 
 void StepEmitter::Follow(OperatorId communication)

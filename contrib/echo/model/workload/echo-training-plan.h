@@ -65,11 +65,21 @@ enum class ContextExchange : uint8_t
     GATHERED_PARTS, //!< gathered beside attention on the own part, the others taken one at a time
 };
 
+/** Parts of a layer that a CUDA graph holds (Megatron-Core's cuda_graph_scope). */
+enum class GraphModule : uint8_t
+{
+    ATTENTION,  //!< attn: from the norm before attention to the sum behind it
+    ROUTER,     //!< moe_router: the norm before the experts and the router
+    PREPROCESS, //!< moe_preprocess: what comes between the router and the travelling of tokens
+};
+
 /** How the host issues kernels. */
 struct HostLaunch
 {
-    Time kernel;                 //!< host time to issue one kernel; zero: never in the way
-    bool waitsForPeers{false};   //!< the host waits for every message between stages
+    Time kernel;                     //!< host time to issue one kernel; zero: never in the way
+    std::vector<GraphModule> graphs; //!< whose kernels are issued by one launch; parts that follow
+                                     //!< each other by one together
+    bool waitsForPeers{false};       //!< the host waits for every message between stages
     bool waitsForKernels{false}; //!< the host is one kernel ahead at most: it issues the next one
                                  //!< while one runs, and waits until that one is over
 };
