@@ -56,7 +56,7 @@ std::vector<AttentionShare> GetAttention(const AttentionTable& table,
 
 /**
  * @param rows of cuDNN's table
- * @param peaks FLOP/s in 16 bits of the GPUs that are taken, by their whole names; half of that in
+ * @param peaks FLOP/s in 16 bits of the GPUs that are taken, by their whole names; twice that in
  *        FP8
  * @return their shares; a backward pass that was not measured gets the ratio to the forward pass
  *         that head size 128 has at the same or the nearest longer sequence
