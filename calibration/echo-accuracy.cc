@@ -302,6 +302,7 @@ std::vector<MeasuredSteps> GetMeasuredSteps()
         source("bridge-moe", "Megatron-Bridge, mixtures of experts", "bridge-moe", 20, 0),
         source("llm-foundry", "llm-foundry, FSDP, A100 and H100", "llm-foundry", 12, 0, true),
         source("torchtitan", "torchtitan, H100 at 500 W and H200", "torchtitan", 0, 0, true),
+        source("nemo-long", "NeMo, context ranks, H100", "nemo-long", 0, 0),
     };
 }
 
@@ -385,8 +386,8 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
            "profiles. What is known of a source's software stands in the scenario beside its table "
            "in `calibration/training/`. Of ranks with the same program one is simulated, but all "
            "where kernels slow beside communication (llm-foundry) or groups of two GPUs share a "
-           "NIC (vTrain's several hosts). Nothing was set from torchtitan, which is held out, nor "
-           "is there a bar for it. Errors are (simulated - measured) / measured, in "
+           "NIC (vTrain's several hosts). Nothing was set from torchtitan and NeMo, which are held "
+           "out, nor is there a bar for them. Errors are (simulated - measured) / measured, in "
            "percent.\n\n"
         << "| source | rows | mean abs | median abs | 90th percentile | worst | mean | bar: mean "
            "(90th) |\n|---|---:|---:|---:|---:|---:|---:|---:|\n"

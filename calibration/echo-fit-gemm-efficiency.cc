@@ -5,6 +5,7 @@
 //   --gemm         gpu (a100, h100), M, N, K, median_ms: products in FP16, by shape
 //   --elementwise  gpu, op (add, emb), num_tokens, hidden, median_ms: FP16
 //   --attention    gpu, kernel, pass, causal, head_dim, seq, tflops: fused attention
+//   --cudnn        gpu, precision, head, causal, window, sequence, forward, backward (TFLOP/s)
 //   --kernels      kShortName, duration (ns), Compute throughput, DRAM throughput (% of peak)
 //   --best         accelerator, dtype, mamf_tflops, theory_tflops: best product of any shape
 // calibration/compute/README.md names their sources and says what is derived from which.
@@ -34,19 +35,20 @@ namespace
 /** A GPU that was measured. Peaks are those of its data sheet: dense FP16, and memory. */
 struct Gpu
 {
-    std::string name;      //!< in the inputs, if it was measured
-    std::string attention; //!< how its name starts in the attention table
-    std::string best;      //!< its name in the table of best products
-    std::string applies;   //!< GPUs of the same generation, as beginnings of names
-    uint32_t processors;   //!< streaming multiprocessors
-    double sustained;      //!< see README.md
-    bool measured;         //!< products and kernels; else those of the H100 stand in
-    double peak;           //!< FLOP/s
-    double bandwidth;      //!< B/s
+    std::string name;                    //!< in the inputs, if it was measured
+    std::string attention;               //!< how its name starts in the attention table
+    std::string best;                    //!< its name in the table of best products
+    std::string applies;                 //!< GPUs of the same generation, as beginnings of names
+    uint32_t processors;                 //!< streaming multiprocessors
+    double sustained;                    //!< see README.md
+    bool measured;                       //!< products and kernels; else those of the H100 stand in
+    double peak;                         //!< FLOP/s
+    double bandwidth;                    //!< B/s
+    std::map<std::string, double> cudnn; //!< GPUs of cuDNN's table that it takes, and their peaks
 };
 
 const Gpu GPUS[] = {
-    {"a100", "A100", "NVIDIA A100 SXM", "A100, A800", 108, 0.95, true, 312e12, 2039e9},
+    {"a100", "A100", "NVIDIA A100 SXM", "A100, A800", 108, 0.95, true, 312e12, 2039e9, {}},
     {"h100",
      "H100",
      "NVIDIA H100 SXM",
@@ -55,10 +57,29 @@ const Gpu GPUS[] = {
      0.85,
      true,
      989.4e12,
-     3350e9},
-    {"b200", "H100", "NVIDIA B200 SXM", "B200, GB200", 148, 0.83, false, 989.4e12, 3350e9},
-    {"mi300x", "H100", "AMD MI300X", "MI300", 304, 1, false, 989.4e12, 3350e9},
-    {"b300", "H100", "NVIDIA B300 SXM", "B300, GB300", 148, 0.93, false, 989.4e12, 3350e9},
+     3350e9,
+     {{"H200", 989.4e12}}},
+    {"b200",
+     "H100",
+     "NVIDIA B200 SXM",
+     "B200, GB200",
+     148,
+     0.83,
+     false,
+     989.4e12,
+     3350e9,
+     {{"B200", 2250e12}, {"GB200", 2500e12}}},
+    {"mi300x", "H100", "AMD MI300X", "MI300", 304, 1, false, 989.4e12, 3350e9, {}},
+    {"b300",
+     "H100",
+     "NVIDIA B300 SXM",
+     "B300, GB300",
+     148,
+     0.93,
+     false,
+     989.4e12,
+     3350e9,
+     {{"B300", 2500e12}, {"GB300", 2500e12}}},
 };
 
 /** @return the GPU whose measurements stand in for @p gpu, itself if it was measured */
@@ -179,6 +200,7 @@ struct Tables
     std::vector<Row> gemm;
     std::vector<Row> elementwise;
     std::vector<Row> attention;
+    std::vector<Row> cudnn;
     std::vector<Row> kernels;
     std::vector<Row> best;
 };
@@ -347,9 +369,11 @@ void WriteArchitecture(std::ostream& out, const Tables& tables, const Gpu& gpu)
     line("gemm_unaligned", 0.4);
     line("grouped_gemm", 0.5);
     line("flash1", 0.5);
-    WriteAttention(out,
-                   AttentionTable(tables.attention, gpu.attention, gpu.peak),
-                   AttentionTable(tables.attention, GPUS[1].attention, GPUS[1].peak));
+    std::vector<AttentionShare> attention =
+        GetAttention(AttentionTable(tables.attention, gpu.attention, gpu.peak),
+                     AttentionTable(tables.attention, GPUS[1].attention, GPUS[1].peak));
+    Overlay(attention, GetCudnnAttention(tables.cudnn, gpu.cudnn));
+    WriteAttention(out, attention);
     line("elementwise", elementwise);
     line("normalization", GetShare(tables.kernels, "layer_norm_grad_input", "DRAM throughput"));
     line("embedding", lookup);
@@ -363,6 +387,7 @@ int main(int argc, char* argv[])
     std::string gemm;
     std::string elementwise;
     std::string attention;
+    std::string cudnn;
     std::string kernels;
     std::string best;
     std::string out;
@@ -373,6 +398,10 @@ int main(int argc, char* argv[])
     command.AddValue("elementwise", "CSV: gpu, op, num_tokens, hidden, median_ms", elementwise);
     command.AddValue(
         "attention", "CSV: gpu, kernel, pass, causal, head_dim, seq, tflops", attention);
+    command.AddValue(
+        "cudnn",
+        "CSV: gpu, precision (16-bit, fp8), head, causal, window, sequence, forward, backward",
+        cudnn);
     command.AddValue("kernels", "CSV: kShortName, duration, throughputs in %", kernels);
     command.AddValue("best", "CSV: accelerator, dtype, mamf_tflops, theory_tflops", best);
     command.AddValue("out", "the YAML file to write; empty: standard output", out);
@@ -384,6 +413,15 @@ int main(int argc, char* argv[])
             ReadTable(gemm, {"gpu", "M", "N", "K", "median_ms"}),
             ReadTable(elementwise, {"gpu", "op", "num_tokens", "hidden", "median_ms"}),
             ReadTable(attention, {"gpu", "kernel", "pass", "causal", "head_dim", "seq", "tflops"}),
+            ReadTable(cudnn,
+                      {"gpu",
+                       "precision",
+                       "head",
+                       "causal",
+                       "window",
+                       "sequence",
+                       "forward",
+                       "backward"}),
             ReadTable(kernels, {"kShortName", "duration", "Compute throughput", "DRAM throughput"}),
             ReadTable(best, {"accelerator", "dtype", "mamf_tflops", "theory_tflops"})};
         std::ostringstream text;
@@ -392,7 +430,8 @@ int main(int argc, char* argv[])
                "what and how.\n"
             << "echo_compute_profile: 1\n"
             << "source: microsoft/vidur @7d47513 (GEMM, add, embedding), Dao-AILab/flash-attention "
-               "@0251105a2f, NetX-lab/Echo-slowdown @7d698a7 (FP32 GEMM, layer norm), "
+               "@0251105a2f, NVIDIA/cudnn-frontend @3929da2ef4 (attention), NetX-lab/Echo-slowdown "
+               "@7d698a7 (FP32 GEMM, layer norm), "
                "stas00/ml-engineering @744d01e (best GEMM)\n"
             << "fallback: h100\narchitectures:\n";
         for (const Gpu& gpu : GPUS)

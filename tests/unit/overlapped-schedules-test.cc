@@ -203,13 +203,13 @@ TEST(CombinedPasses, HideTheExchangeOfTokens)
 
 TEST(CombinedPasses, DelayedWeightGradientsHideMore)
 {
-    // An exchange of 4 that starts behind the experts' weight gradients, two units, is waited for;
+    // An exchange of 5 that starts behind the experts' weight gradients, two units, is waited for;
     // one that starts before them is not.
     TrainingPlan plan = Mixture();
     plan.schedule = CreateObject<CombinedSchedule>();
-    const double late = StepOf(plan, Travel(4));
+    const double late = StepOf(plan, Travel(5));
     plan.delayWeights = true;
-    EXPECT_LT(StepOf(plan, Travel(4)), late);
+    EXPECT_LT(StepOf(plan, Travel(5)), late);
     EXPECT_EQ(StepOf(plan), StepOf(Mixture()));
 }
 

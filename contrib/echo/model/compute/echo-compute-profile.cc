@@ -52,16 +52,33 @@ double KernelEfficiency::GetQuantisation(const KernelShape& shape) const
     return waves >= 1 ? padding * std::ceil(waves - 1e-9) / (waves + 0.5) : padding;
 }
 
-double KernelEfficiency::GetAttentionEfficiency(bool isCudnn,
+namespace
+{
+
+/** @return share of the pairs in the tiles that a window touches that are in the window; 0: all */
+double GetWindowShare(uint32_t window)
+{
+    const double tiles = 256; // half a tile too many at either end, and the queries' own
+    return window > 0 ? window / (window + tiles) : 1;
+}
+
+} // namespace
+
+double KernelEfficiency::GetAttentionEfficiency(const AttentionPoint& kernel,
                                                 bool isBackward,
-                                                bool isCausal,
                                                 const KernelShape& shape) const
 {
     const auto distance = [&](const AttentionPoint& point) {
-        return std::abs(std::log(double(point.headSize) / std::max(shape.inner, 1U))) +
-               (point.isCudnn == isCudnn ? 0 : 100) + (point.isCausal == isCausal ? 0 : 10);
+        // What it is, then its mask, its number format, whether there is a window, and sizes.
+        const double window = kernel.window == 0 || point.window == 0
+                                  ? (kernel.window == point.window ? 0 : 20)
+                                  : 0.1 * std::abs(std::log(double(point.window) / kernel.window));
+        return std::abs(std::log(double(point.headSize) / std::max(shape.inner, 1U))) + window +
+               (point.isCudnn == kernel.isCudnn ? 0 : 1000) +
+               (point.isCausal == kernel.isCausal ? 0 : 200) +
+               (point.isFp8 == kernel.isFp8 ? 0 : 50);
     };
-    double nearest = 100; // of another make there is nothing to learn
+    double nearest = 1000; // of another make there is nothing to learn
     for (const AttentionPoint& point : attentionPoints)
     {
         nearest = std::min(nearest, distance(point));
@@ -70,7 +87,7 @@ double KernelEfficiency::GetAttentionEfficiency(bool isCudnn,
     const AttentionPoint* above = nullptr;
     for (const AttentionPoint& point : attentionPoints)
     {
-        if (nearest >= 100 || distance(point) > nearest)
+        if (nearest >= 1000 || distance(point) > nearest)
         {
             continue;
         }
@@ -83,16 +100,22 @@ double KernelEfficiency::GetAttentionEfficiency(bool isCudnn,
             above = &point;
         }
     }
-    const auto value = [&](const AttentionPoint& point) {
-        return isBackward ? point.backward : point.forward;
-    };
-    if (!below || !above || below == above)
+    if (!below && !above)
     {
-        return below ? value(*below) : above ? value(*above) : attention;
+        return attention * GetWindowShare(kernel.window);
     }
-    const double share = std::log(double(shape.rows) / below->sequence) /
-                         std::log(double(above->sequence) / below->sequence);
-    return value(*below) + share * (value(*above) - value(*below));
+    const auto value = [&](const AttentionPoint& point) {
+        const double formats = point.isFp8 == kernel.isFp8 ? 1 : kernel.isFp8 ? 0.5 : 2;
+        return (isBackward ? point.backward : point.forward) *
+               (GetWindowShare(kernel.window) / GetWindowShare(point.window)) * formats;
+    };
+    double share = value(below ? *below : *above);
+    if (below && above && below != above)
+    {
+        share += (value(*above) - share) * std::log(double(shape.rows) / below->sequence) /
+                 std::log(double(above->sequence) / below->sequence);
+    }
+    return std::min(share, 1.0);
 }
 
 double KernelEfficiency::GetMemoryEfficiency(KernelKind kind) const

@@ -172,9 +172,13 @@ double RooflineComputeModel::GetArithmeticEfficiency(const Operator& op, double 
         const KernelShape& shape = op.shape;
         const double all = double(shape.rows) * shape.columns * shape.inner * shape.batch *
                            (isBackward ? 10.0 : 4.0);
+        KernelEfficiency::AttentionPoint kernel;
+        kernel.isCudnn = isCudnn;
+        kernel.isFp8 = op.precision == DataType::FP8;
+        kernel.window = shape.columns < shape.rows ? shape.columns : 0;
+        kernel.isCausal = kernel.window > 0 || op.flops < 0.75 * all;
         return m_efficiency.sustained * (isFlash1 ? m_efficiency.flash1 : 1) *
-               m_efficiency.GetAttentionEfficiency(
-                   isCudnn, isBackward, op.flops < 0.75 * all, shape);
+               m_efficiency.GetAttentionEfficiency(kernel, isBackward, shape);
     }
     default:
         return op.precision == DataType::FP32

@@ -77,6 +77,21 @@ void ReadAttention(const YamlNode& node, KernelEfficiency& efficiency)
         }
         point.isCudnn = kernel.AsString() == "cudnn";
         point.isCausal = entry.GetBool("causal", false);
+        if (entry.Has("precision"))
+        {
+            const YamlNode precision = entry.Get("precision");
+            if (precision.AsString() != "fp8" && precision.AsString() != "16-bit")
+            {
+                precision.Fail("'" + precision.AsString() + "'", "fp8 or 16-bit (default)");
+            }
+            point.isFp8 = precision.AsString() == "fp8";
+        }
+        point.window = static_cast<uint32_t>(entry.GetInteger("window", 0, 0, 1 << 30));
+        if (point.window > 0 && !point.isCausal)
+        {
+            entry.Get("window").Fail("'" + entry.Get("window").AsString() + "'",
+                                     "causal: true beside it");
+        }
         point.headSize = static_cast<uint32_t>(entry.Get("head").AsInteger(1, 65536));
         point.sequence = static_cast<uint32_t>(entry.Get("sequence").AsInteger(1, 1 << 30));
         point.forward = ReadEfficiency(entry, "forward");

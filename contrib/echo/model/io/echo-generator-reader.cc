@@ -145,6 +145,7 @@ void RefuseWithoutDegree(const YamlNode& node, const TrainingPlan& plan)
         {"split_messages", "pp", plan.splitMessages},
         {"overlap_pipeline", "pp", plan.overlapPipeline},
         {"context_exchange", "cp", plan.contextExchange != ContextExchange::RING},
+        {"context_balance", "cp", !plan.balanceContext},
         {"dispatch_domain", "ep", plan.dispatchDomain > 0 && plan.model.experts > 0},
         {"delay_weight_gradients", "ep", plan.delayWeights && plan.model.experts > 0},
     };
@@ -167,11 +168,14 @@ void ReadParallel(const YamlNode& node, uint32_t ranks, TrainingPlan& plan)
     ReadExperts(node, plan);
     plan.sequenceParallel = node.GetBool("sequence_parallel", plan.sequenceParallel);
     ReadStages(node, plan);
-    plan.contextExchange = GetChoice<ContextExchange>(
-        node,
-        "context_exchange",
-        plan.contextExchange,
-        {{"ring", ContextExchange::RING}, {"all-gather", ContextExchange::ALL_GATHER}});
+    plan.contextExchange =
+        GetChoice<ContextExchange>(node,
+                                   "context_exchange",
+                                   plan.contextExchange,
+                                   {{"ring", ContextExchange::RING},
+                                    {"all-gather", ContextExchange::ALL_GATHER},
+                                    {"all-gather-parts", ContextExchange::GATHERED_PARTS}});
+    plan.balanceContext = node.GetBool("context_balance", plan.balanceContext);
     plan.sharding = ReadSharding(node);
     plan.reshardAfterForward = node.GetBool("reshard_after_forward", plan.reshardAfterForward);
     plan.overlapGradients = node.GetBool("overlap_gradients", plan.overlapGradients);
@@ -234,6 +238,23 @@ void ReadPrecision(const YamlNode& node, TrainingPlan& plan)
     {
         plan.matmul = node.Get("matmul").Parse<DataType>(ParseDataType);
     }
+    const auto isNarrow = [&](const char* key, DataType narrow) {
+        if (!node.Has(key) || node.Get(key).Parse<DataType>(ParseDataType) == plan.parameters)
+        {
+            return false;
+        }
+        if (node.Get(key).Parse<DataType>(ParseDataType) != narrow)
+        {
+            node.Get(key).Fail("'" + node.Get(key).AsString() + "'",
+                               std::string("the parameters' ") + ToString(plan.parameters) +
+                                   (narrow == plan.parameters
+                                        ? ""
+                                        : std::string(" (default) or ") + ToString(narrow)));
+        }
+        return true;
+    };
+    plan.narrowAttention = isNarrow("attention", DataType::FP8);
+    plan.narrowOutput = isNarrow("output", plan.matmul);
     node.RefuseUnknownKeys();
 }
 
@@ -269,6 +290,21 @@ void ReadHost(const YamlNode& node, TrainingPlan& plan)
 {
     const YamlNode host = node.Get("host");
     plan.host.kernel = host.GetTime("kernel", plan.host.kernel);
+    if (host.Has("graphs"))
+    {
+        const std::vector<std::pair<const char*, GraphModule>> words = {
+            {"attn", GraphModule::ATTENTION},
+            {"moe_router", GraphModule::ROUTER},
+            {"moe_preprocess", GraphModule::PREPROCESS}};
+        for (const YamlNode& entry : host.Get("graphs").GetEntries())
+        {
+            plan.host.graphs.push_back(ReadWord(entry, words));
+        }
+        if (!plan.host.graphs.empty() && !plan.host.kernel.IsStrictlyPositive())
+        {
+            host.Get("graphs").Fail("graphs with kernel 0", "a host that takes time to issue one");
+        }
+    }
     plan.host.waitsForPeers = host.GetBool("waits_for_peers", plan.host.waitsForPeers);
     plan.host.waitsForKernels = host.GetBool("waits_for_kernels", plan.host.waitsForKernels);
     host.RefuseUnknownKeys();
@@ -354,8 +390,10 @@ TrainingPlan ReadTrainingPlan(const YamlNode& node, uint32_t ranks)
 
 void CheckFormats(const YamlNode& node, const TrainingPlan& plan, const GpuSpec& gpu)
 {
-    const std::pair<const char*, DataType> formats[] = {{"precision.parameters", plan.parameters},
-                                                        {"precision.matmul", plan.matmul}};
+    const std::pair<const char*, DataType> formats[] = {
+        {"precision.parameters", plan.parameters},
+        {"precision.matmul", plan.matmul},
+        {"precision.attention", plan.narrowAttention ? DataType::FP8 : plan.matmul}};
     for (const auto& [key, type] : formats)
     {
         // FP32 parameters may be multiplied in TF32 only.

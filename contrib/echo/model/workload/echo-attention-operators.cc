@@ -3,6 +3,8 @@
 
 #include "echo-layer-operators.h"
 
+#include <algorithm>
+
 namespace ns3
 {
 namespace echo
@@ -227,41 +229,34 @@ void LayerOperators::UnfusedCoreBackward()
     product("attention scores keys", keys, size, queries);
 }
 
-/**
- * A fused kernel skips what the mask hides. In a ring every rank works on one part of keys and
- * values at a time, while the next one travels; parts are cut so that all ranks have equal work
- * (Transformer Engine's load-balanced causal context parallelism).
- */
+/** A fused kernel skips what the mask hides. */
 void LayerOperators::FusedCore(bool isBackward)
 {
-    const uint32_t ranks = m_plan.parallel.context;
-    if (ranks == 1)
+    if (m_plan.narrowAttention)
+    {
+        // Queries, keys and values, or the output's gradient: read, written in FP8 by rows and, for
+        // the products that sum over tokens, by columns.
+        m_emitter.Memory("attention cast",
+                         KernelKind::ELEMENTWISE,
+                         m_tokens * (isBackward ? m_attention : m_qkv) * (m_bytes + 2));
+    }
+    if (m_plan.parallel.context == 1)
     {
         CoreStep(isBackward, 1, "attention");
         return;
     }
-    if (m_plan.contextExchange == ContextExchange::ALL_GATHER)
+    switch (m_plan.contextExchange)
     {
-        GatherContext("attention keys and values all-gather", CollectiveKind::ALL_GATHER);
-        CoreStep(isBackward, 1.0 / ranks, "attention");
-        if (isBackward)
-        {
-            GatherContext("attention keys and values reduce-scatter",
-                          CollectiveKind::REDUCE_SCATTER);
-        }
+    case ContextExchange::ALL_GATHER:
+        GatheredCore(isBackward);
+        return;
+    case ContextExchange::GATHERED_PARTS:
+        PartsCore(isBackward);
+        return;
+    case ContextExchange::RING:
+        RingCore(isBackward);
         return;
     }
-    OperatorId arrives;
-    for (uint32_t step = 0; step < ranks; ++step)
-    {
-        const std::string name = "attention " + std::to_string(step);
-        m_emitter.WaitFor(arrives);
-        // Gradients of keys and values follow their part and come home with one step more.
-        const bool isSent = step + 1 < ranks || isBackward;
-        arrives = isSent ? ExchangeContext(name + " exchange", step, isBackward) : OperatorId();
-        CoreStep(isBackward, 1.0 / ranks / ranks, name);
-    }
-    m_emitter.WaitFor(arrives);
 }
 
 /** @param share of the pairs of query and key of all context ranks */
@@ -271,8 +266,10 @@ void LayerOperators::CoreStep(bool isBackward, double share, const std::string& 
     const double size = m_model.GetHeadSize();
     const double value = m_model.GetValueSize();
     const uint32_t tokens = m_model.sequence / m_plan.parallel.context;
-    const KernelShape shape{
-        tokens, tokens, m_model.GetHeadSize(), static_cast<uint32_t>(m_heads + 0.5)};
+    const KernelShape shape{tokens,
+                            std::min(tokens, m_model.GetVisibleKeys(m_layer)),
+                            m_model.GetHeadSize(),
+                            static_cast<uint32_t>(m_heads + 0.5)};
     // Forward: scores and output; backward: five products, as the scores are computed again
     // (arXiv 2307.08691). Queries, keys, values and outputs, and their gradients, move once.
     const double bytes = m_tokens * (m_qkv + m_attention) * m_bytes;
@@ -281,22 +278,6 @@ void LayerOperators::CoreStep(bool isBackward, double share, const std::string& 
                         shape,
                         2 * pairs * (isBackward ? 3 * size + 2 * value : size + value),
                         isBackward ? 2 * bytes : bytes);
-}
-
-OperatorId LayerOperators::ExchangeContext(const std::string& name,
-                                           uint32_t step,
-                                           bool withGradients)
-{
-    const auto bytes = static_cast<uint64_t>(m_tokens * m_keyValues * m_bytes *
-                                             (withGradients && step > 0 ? 2 : 1));
-    return m_emitter.RingExchange(name, LayoutGroup::CONTEXT, bytes);
-}
-
-void LayerOperators::GatherContext(const std::string& name, CollectiveKind kind)
-{
-    const double bytes = m_tokens * m_plan.parallel.context * m_keyValues * m_bytes;
-    m_emitter.Collective(
-        name, LayoutGroup::CONTEXT, kind, static_cast<uint64_t>(bytes), m_plan.parameters);
 }
 
 } // namespace echo

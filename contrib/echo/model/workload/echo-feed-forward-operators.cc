@@ -13,12 +13,23 @@ namespace echo
 
 void LayerOperators::ForwardToDispatch()
 {
+    SetGraph(GraphModule::ATTENTION);
     AttentionForward();
+    SetGraph(GraphModule::ROUTER);
     NormForward("feed-forward norm");
     if (m_model.HasExperts(m_layer))
     {
         RouteForward();
     }
+    m_emitter.SetGraph(false);
+}
+
+/** What follows is in the graph that holds @p module, if one does. */
+void LayerOperators::SetGraph(GraphModule module)
+{
+    const auto& graphs = m_plan.host.graphs;
+    m_emitter.SetGraph((module == GraphModule::ATTENTION || m_model.HasExperts(m_layer)) &&
+                       std::find(graphs.begin(), graphs.end(), module) != graphs.end());
 }
 
 void LayerOperators::ForwardExperts()
@@ -76,11 +87,14 @@ void LayerOperators::BackwardFromDispatch()
     {
         RouteBackward();
     }
+    SetGraph(GraphModule::ROUTER);
     Recompute(RecomputeModule::NORMS, [this] { NormForward("feed-forward norm"); });
     NormBackward("feed-forward norm");
     m_emitter.Memory(
         "feed-forward residual sum", KernelKind::ELEMENTWISE, m_ownTokens * m_hidden * 3 * m_bytes);
+    SetGraph(GraphModule::ATTENTION);
     AttentionBackward();
+    m_emitter.SetGraph(false);
 }
 
 void LayerOperators::MlpForward(uint32_t inner, const std::string& name)
@@ -204,10 +218,12 @@ void LayerOperators::ExpertTensor(const std::string& name, CollectiveKind kind)
 void LayerOperators::RouteForward()
 {
     m_emitter.Gemm({"router", m_ownTokens, double(m_model.experts), m_hidden, 1, false, true});
+    SetGraph(GraphModule::PREPROCESS);
     m_emitter.Memory("permute",
                      KernelKind::ELEMENTWISE,
                      m_ownTokens * m_model.experts * 2 * sizeof(float) +
                          m_routed * m_hidden * 2 * m_bytes);
+    m_emitter.SetGraph(false);
     if (m_model.sharedFfn > 0 && !m_plan.overlapExperts)
     {
         MlpForward(m_model.sharedFfn, "shared experts");
@@ -228,9 +244,30 @@ void LayerOperators::ExpertsForward()
     Experts("experts 1", double(m_model.GetInputSize(1)) * m_expertFfn, false);
     ExpertActivationForward();
     Experts("experts 2", m_expertFfn, false);
+    ExpertBias(false);
     ExpertTensor("experts reduce-scatter", CollectiveKind::REDUCE_SCATTER);
     SortRows("experts sort");
     m_travels[0] = ExpertAllToAll("combine all-to-all", false);
+}
+
+/**
+ * The bias behind the experts' second product counts by the router's weight of each row, in FP32,
+ * as in Megatron-Core's experts.py (_apply_bias): expert by expert it is multiplied by the weights
+ * and added, the rows are put together again, and cast. Backward: the cast; the gradient of the
+ * product in the parameters' format, put together; that times the weights, summed over rows for the
+ * bias, and times the bias, summed over columns for the weights.
+ */
+void LayerOperators::ExpertBias(bool isBackward)
+{
+    if (m_model.biases && !m_plan.fusedExperts)
+    {
+        const double wide = sizeof(float);
+        const double forward = wide + (m_bytes + 2 * wide) + 2 * wide + (wide + m_bytes);
+        const double backward = (m_bytes + wide) + (wide + m_bytes) + 2 * m_bytes + 6 * wide;
+        m_emitter.Memory("experts bias",
+                         KernelKind::ELEMENTWISE,
+                         m_expertRows * m_hidden * (isBackward ? backward : forward));
+    }
 }
 
 void LayerOperators::ExpertActivationForward()
@@ -265,6 +302,7 @@ void LayerOperators::ExpertsBackward()
     m_emitter.WaitFor(m_travels[1]);
     SortRows("experts sort");
     ExpertTensor("experts all-gather", CollectiveKind::ALL_GATHER);
+    ExpertBias(true);
     m_emitter.Cast("experts 2 gradient", m_expertRows * m_hidden);
     Experts("experts 2 input gradient", m_expertFfn, false);
     Recompute(RecomputeModule::EXPERT_ACTIVATION, [this] { ExpertActivationForward(); });
@@ -288,8 +326,10 @@ void LayerOperators::RouteBackward()
     {
         MlpBackward(m_model.sharedFfn, "shared experts");
     }
+    SetGraph(GraphModule::PREPROCESS);
     m_emitter.Memory(
         "permute", KernelKind::ELEMENTWISE, (m_routed + m_ownTokens) * m_hidden * m_bytes);
+    SetGraph(GraphModule::ROUTER);
     m_emitter.Gemm(
         {"router input gradient", m_ownTokens, m_hidden, double(m_model.experts), 1, false, true});
     WeightGradient("router", m_hidden, m_model.experts, m_ownTokens, true);

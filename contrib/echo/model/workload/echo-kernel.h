@@ -31,7 +31,8 @@ enum class KernelKind : uint8_t
 
 /**
  * Sizes of a kernel that multiplies: [rows x inner] by [inner x columns], batch times. Of fused
- * attention: queries, keys, size of a head, heads times sequences. All 0 if unknown.
+ * attention: queries, keys (fewer than queries: those of a window), size of a head, heads times
+ * sequences. All 0 if unknown.
  */
 struct KernelShape
 {

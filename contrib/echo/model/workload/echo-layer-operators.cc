@@ -214,48 +214,49 @@ OperatorId LayerOperators::GatherAsync(const std::string& name, double columns)
                                      m_plan.parameters);
 }
 
-void LayerOperators::ColumnForward(const std::string& name, double columns, bool isWide)
+void LayerOperators::ColumnForward(const std::string& name, double columns, bool isOutput)
 {
-    if (!isWide)
+    if (!IsWide(isOutput))
     {
         m_emitter.Cast(name, m_tokens * m_hidden);
     }
-    SplitForward(name, columns, m_hidden, isWide);
+    SplitForward(name, columns, m_hidden, isOutput);
 }
 
 void LayerOperators::SplitForward(const std::string& name,
                                   double columns,
                                   double inner,
-                                  bool isWide)
+                                  bool isOutput)
 {
     OperatorId gather;
     if (m_splitSequence)
     {
         gather = GatherAsync(name + " input all-gather", inner);
     }
-    if (!m_overlaps || isWide)
+    if (!m_overlaps || isOutput)
     {
         m_emitter.WaitFor(gather);
         gather = OperatorId();
     }
-    m_emitter.Gemm({name, m_tokens, columns, inner, 1, false, isWide});
+    m_emitter.Gemm({name, m_tokens, columns, inner, 1, false, IsWide(isOutput)});
     m_emitter.WaitFor(gather);
 }
 
-void LayerOperators::ColumnBackward(const std::string& name, double columns, bool isWide)
+void LayerOperators::ColumnBackward(const std::string& name, double columns, bool isOutput)
 {
-    if (!isWide)
+    if (!IsWide(isOutput))
     {
         m_emitter.Cast(name + " gradient", m_tokens * columns);
     }
-    SplitBackward(name, columns, m_hidden, isWide);
+    SplitBackward(name, columns, m_hidden, isOutput);
 }
 
 void LayerOperators::SplitBackward(const std::string& name,
                                    double columns,
                                    double inner,
-                                   bool isWide)
+                                   bool isOutput)
 {
+    const bool isWide = IsWide(isOutput);
     // The input was kept split: it is gathered again beside the input gradient, for the weights'.
     OperatorId gather;
     if (m_splitSequence)

@@ -60,17 +60,20 @@ class LayerOperators
      * Matrix whose columns are split over tensor ranks; its input is gathered first (sequence
      * parallelism).
      * @param columns this rank's
-     * @param isWide in the parameters' format (the output layer)
+     * @param isOutput the output layer: in the parameters' format, unless the plan says otherwise
      */
-    void ColumnForward(const std::string& name, double columns, bool isWide = false);
-    void ColumnBackward(const std::string& name, double columns, bool isWide = false);
+    void ColumnForward(const std::string& name, double columns, bool isOutput = false);
+    void ColumnBackward(const std::string& name, double columns, bool isOutput = false);
     /**
      * The same without the cast of what comes in.
      * @param inner columns of the input: with sequence parallelism it is gathered forward, and
      *        backward, and its gradient is reduced over the tensor ranks
      */
-    void SplitForward(const std::string& name, double columns, double inner, bool isWide = false);
-    void SplitBackward(const std::string& name, double columns, double inner, bool isWide = false);
+    void SplitForward(const std::string& name, double columns, double inner, bool isOutput = false);
+    void SplitBackward(const std::string& name,
+                       double columns,
+                       double inner,
+                       bool isOutput = false);
     /** A norm over this rank's tokens. */
     void NormForward(const std::string& name);
     void NormBackward(const std::string& name);
@@ -104,6 +107,13 @@ class LayerOperators
     }
 
   private:
+    /** @return whether products of the output layer (or of another) keep the parameters' format */
+    bool IsWide(bool isOutput) const
+    {
+        return isOutput && !m_plan.narrowOutput;
+    }
+
+    void SetGraph(GraphModule module);
     void AttentionForward();
     void AttentionBackward();
     void QkvForward();
@@ -118,6 +128,15 @@ class LayerOperators
     void UnfusedCoreBackward();
     void FusedCore(bool isBackward);
     void CoreStep(bool isBackward, double share, const std::string& name);
+    double GetStepShare(uint32_t step) const;
+    void GatheredCore(bool isBackward);
+    void RingCore(bool isBackward);
+    void PartsCore(bool isBackward);
+    void MergeStep(bool isBackward,
+                   uint32_t step,
+                   const std::string& name,
+                   double keyValues,
+                   double sumBytes);
     OperatorId ExchangeContext(const std::string& name, uint32_t step, bool withGradients);
     void GatherContext(const std::string& name, CollectiveKind kind);
     void MlpForward(uint32_t inner, const std::string& name);
@@ -138,6 +157,7 @@ class LayerOperators
     void ExpertsForward();
     void ExpertsBackward();
     void ExpertActivationForward();
+    void ExpertBias(bool isBackward);
     void SortRows(const std::string& name);
     /** A matrix of every expert of this rank; @p columns: this rank's share of its columns. */
     void Experts(const std::string& name, double columns, bool isWeightGradient);

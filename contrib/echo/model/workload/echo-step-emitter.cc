@@ -95,7 +95,12 @@ void StepEmitter::Attention(const std::string& name,
     {
         kernel = isBackward ? KernelKind::FLASH1_ATTENTION_BACKWARD : KernelKind::FLASH1_ATTENTION;
     }
-    Kernel(name, kernel, m_plan.parameters, shape, flops, bytes);
+    Kernel(name,
+           kernel,
+           m_plan.narrowAttention ? DataType::FP8 : m_plan.parameters,
+           shape,
+           flops,
+           bytes);
 }
 
 void StepEmitter::Memory(const std::string& name, KernelKind kernel, double bytes)
@@ -130,7 +135,8 @@ OperatorId StepEmitter::Kernel(const std::string& name,
     }
     m_pending[m_lane].clear();
     m_lastKernel = op;
-    ++m_unissued;
+    m_unissued += m_graphIsIssued ? 0 : 1;
+    m_graphIsIssued = m_inGraph;
     if (m_plan.host.waitsForKernels)
     {
         EndUnit();
@@ -156,6 +162,7 @@ void StepEmitter::EndUnit()
         WaitFor(op);
     }
     m_unissued = 0;
+    m_graphIsIssued = false;
 }
 
 void StepEmitter::Follow(OperatorId communication)

@@ -80,6 +80,22 @@ class StepEmitter
      */
     void EndUnit();
 
+    /** @return this rank's place in its context group */
+    uint32_t GetContextIndex() const
+    {
+        return m_contextIndex;
+    }
+
+    /**
+     * What is written from here on is in a graph that the host launches as one kernel, or (@p isOn
+     * false) not. A graph lasts until it is turned off or the unit ends.
+     */
+    void SetGraph(bool isOn)
+    {
+        m_inGraph = isOn;
+        m_graphIsIssued = m_graphIsIssued && isOn;
+    }
+
     /** @return members of the groups of @p group */
     uint32_t GetGroupSize(LayoutGroup group) const
     {
@@ -163,7 +179,9 @@ class StepEmitter
     OperatorId m_lastKernel;              //!< invalid before the first
     std::vector<OperatorId> m_pending[2]; //!< what the next operator of a lane must wait for
     uint32_t m_lane{0};
-    uint32_t m_unissued{0};              //!< kernels since the last EndUnit
+    uint32_t m_unissued{0}; //!< launches since the last EndUnit
+    bool m_inGraph{false};
+    bool m_graphIsIssued{false};         //!< its launch is counted
     std::vector<OperatorId> m_hostWaits; //!< that the host waits for
     std::string m_prefix;
     std::map<LayoutGroup, uint32_t> m_slotOf;

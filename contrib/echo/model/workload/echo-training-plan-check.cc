@@ -162,6 +162,19 @@ void CheckPrecision(const TrainingPlan& plan)
                    ? "tf32 or fp32"
                    : std::string(ToString(plan.parameters)) + ", fp8 or fp4");
     }
+    if (plan.narrowAttention &&
+        (plan.attention != AttentionKernel::CUDNN || plan.parameters == DataType::FP32))
+    {
+        Refuse("precision.attention",
+               "fp8 without attention: cudnn",
+               "a fused kernel that multiplies in fp8 (attention: cudnn)");
+    }
+    if (plan.narrowOutput && !plan.CastsInputs())
+    {
+        Refuse("precision.output",
+               std::string(ToString(plan.matmul)) + " with parameters " + ToString(plan.parameters),
+               "it where precision.matmul is narrower than the parameters");
+    }
     if (plan.attention != AttentionKernel::UNFUSED && plan.parameters == DataType::FP32)
     {
         Refuse("attention",
@@ -170,6 +183,25 @@ void CheckPrecision(const TrainingPlan& plan)
                                                                        : "flash") +
                    " with parameters fp32",
                "unfused, or bf16 or fp16 parameters");
+    }
+}
+
+void CheckContext(const TrainingPlan& plan)
+{
+    const bool isFused = plan.attention != AttentionKernel::UNFUSED;
+    if (!isFused && plan.contextExchange == ContextExchange::GATHERED_PARTS)
+    {
+        Refuse("parallel.context_exchange",
+               "all-gather-parts with attention: unfused",
+               "a fused kernel, or all-gather");
+    }
+    if (!plan.balanceContext && (!isFused || !plan.model.causal || plan.model.window > 0))
+    {
+        Refuse("parallel.context_balance",
+               !isFused             ? "false with attention: unfused"
+               : !plan.model.causal ? "false without a causal mask"
+                                    : "false with a window",
+               "it for fused attention that a causal mask makes unequal");
     }
 }
 
@@ -352,6 +384,7 @@ void TrainingPlan::Check() const
     }
     CheckExperts(*this);
     CheckStages(*this);
+    CheckContext(*this);
     CheckSharding(*this);
     CheckPrecision(*this);
     CheckRecomputation(*this);

@@ -69,15 +69,26 @@ enum class StateSharding : uint8_t
 /** How tokens that are split over context ranks see each other's keys and values. */
 enum class ContextExchange : uint8_t
 {
-    RING,       //!< passed on in a ring beside attention on the part at hand (arXiv 2310.01889)
-    ALL_GATHER, //!< gathered before attention (arXiv 2407.21783, 3.3.2)
+    RING,           //!< passed on in a ring beside attention on the part at hand (arXiv 2310.01889)
+    ALL_GATHER,     //!< gathered before attention (arXiv 2407.21783, 3.3.2)
+    GATHERED_PARTS, //!< gathered beside attention on the own part, the others taken one at a time
+};
+
+/** Parts of a layer that a CUDA graph holds (Megatron-Core's cuda_graph_scope). */
+enum class GraphModule : uint8_t
+{
+    ATTENTION,  //!< attn: from the norm before attention to the sum behind it
+    ROUTER,     //!< moe_router: the norm before the experts and the router
+    PREPROCESS, //!< moe_preprocess: what comes between the router and the travelling of tokens
 };
 
 /** How the host issues kernels. */
 struct HostLaunch
 {
-    Time kernel;                 //!< host time to issue one kernel; zero: never in the way
-    bool waitsForPeers{false};   //!< the host waits for every message between stages
+    Time kernel;                     //!< host time to issue one kernel; zero: never in the way
+    std::vector<GraphModule> graphs; //!< whose kernels are issued by one launch; parts that follow
+                                     //!< each other by one together
+    bool waitsForPeers{false};       //!< the host waits for every message between stages
     bool waitsForKernels{false}; //!< the host is one kernel ahead at most: it issues the next one
                                  //!< while one runs, and waits until that one is over
 };
@@ -108,12 +119,16 @@ struct TrainingPlan
     uint64_t bucketElements{0};     //!< 0: max(40e6, 1e6 * data degree), as Megatron-Core
     bool clipGradients{true};       //!< a global gradient norm before the optimizer
     ContextExchange contextExchange{ContextExchange::RING};
+    bool balanceContext{true}; //!< context ranks have equal work under a causal mask: the first
+                               //!< and the last piece that is left; else consecutive tokens
     std::vector<double> expertLoad; //!< share of tokens of each expert rank; empty: equal
     uint32_t dispatchDomain{0};     //!< ranks among which a token travels once; 0: no such
     RecomputeMode recompute{RecomputeMode::NONE};
     uint32_t recomputeLayers{0};                   //!< of each part, with FULL; 0: all
     std::vector<RecomputeModule> recomputeModules; //!< with SELECTIVE; empty: the attention core
     AttentionKernel attention{AttentionKernel::UNFUSED};
+    bool narrowAttention{false}; //!< fused attention in FP8, behind casts of its inputs
+    bool narrowOutput{false};    //!< the output layer in the format of the others
     LossKernel loss{LossKernel::IN_PLACE};
     bool fusedExperts{false}; //!< activation and casts of experts inside their matrix products
     HostLaunch host;

@@ -25,12 +25,12 @@ struct Program
 ProgramIndex GetIndex(const TrainingPlan& plan, const ParallelLayout& layout, RankId rank)
 {
     const ParallelLayout::Coordinates at = layout.CoordinatesOf(rank);
-    const bool isRing = plan.parallel.context > 1 &&
-                        plan.contextExchange == ContextExchange::RING &&
-                        plan.attention != AttentionKernel::UNFUSED;
+    const bool differs =
+        plan.parallel.context > 1 && plan.attention != AttentionKernel::UNFUSED &&
+        (plan.contextExchange != ContextExchange::ALL_GATHER || !plan.balanceContext);
     ProgramIndex index;
     index.stage = at.pipeline;
-    index.context = isRing ? at.context : 0;
+    index.context = differs ? at.context : 0;
     index.expert = plan.expertLoad.empty() ? 0 : layout.GetExpertIndex(rank);
     return index;
 }

@@ -10,6 +10,11 @@ namespace ns3
 namespace echo
 {
 
+uint32_t TransformerShape::GetVisibleKeys(uint32_t layer) const
+{
+    return causal && window > 0 && layer % 2 == 0 ? std::min(window, sequence) : sequence;
+}
+
 double TransformerShape::GetVisiblePairs(uint32_t layer) const
 {
     const double tokens = sequence;
@@ -17,7 +22,7 @@ double TransformerShape::GetVisiblePairs(uint32_t layer) const
     {
         return tokens * tokens;
     }
-    const double seen = window > 0 && layer % 2 == 0 ? std::min(window, sequence) : sequence;
+    const double seen = GetVisibleKeys(layer);
     return seen * tokens - seen * seen / 2;
 }
 

@@ -107,6 +107,9 @@ struct TransformerShape
         return uint64_t(hidden) * (biases ? 2 : 1);
     }
 
+    /** @return keys that a query of @p layer sees at most: those of the window, or all */
+    uint32_t GetVisibleKeys(uint32_t layer) const;
+
     /** @return pairs of query and key of one sequence and head of @p layer that a kernel works on
      * which skips what mask and window hide */
     double GetVisiblePairs(uint32_t layer) const;
