@@ -77,7 +77,7 @@ void WriteBaselines(std::ostream& out,
 MachineProfile FitToFew(const MachineProfile& whole, const std::vector<Measurement>& rows)
 {
     ProfileFitter::Result best;
-    best.cost = INFINITY;
+    double least = INFINITY;
     for (const double eagerBytes : ListEagerSizes())
     {
         NcclEnvironment nccl = whole.nccl;
@@ -90,19 +90,32 @@ MachineProfile FitToFew(const MachineProfile& whole, const std::vector<Measureme
         prior.oneThreadPerHost = whole.oneThreadPerHost;
         prior.name = "prior";
         const ProfileFitter::Result result = ProfileFitter(prior).Fit(rows);
-        best = result.cost < SURELY_LESS * best.cost ? result : best;
+        if (BelievedCost(result) < SURELY_LESS * least)
+        {
+            least = BelievedCost(result);
+            best = result;
+        }
     }
     return best.profile;
 }
 
 } // namespace
 
-void WriteExtrapolation(std::ostream& out, std::ostream& bars, const ExtrapolatedMachine& machine)
+void WriteExtrapolation(std::ostream& out,
+                        std::ostream& bars,
+                        PooledRows& pooled,
+                        const ExtrapolatedMachine& machine)
 {
     const MachineProfile whole = ReadProfile(YamlNode::LoadFile(machine.profile));
     std::vector<Measurement> seen;
     std::vector<Measurement> unseen;
-    for (Measurement row : CleanUp(ReadNcclTests(machine.table, {})).rows)
+    std::vector<Measurement> all = CleanUp(ReadNcclTests(machine.table, {})).rows;
+    if (!machine.further.empty())
+    {
+        const auto further = CleanUp(ReadNcclTests(machine.further, {})).rows;
+        all.insert(all.end(), further.begin(), further.end());
+    }
+    for (Measurement row : all)
     {
         row.oneThread = row.threadKnown ? row.oneThread : whole.oneThreadPerHost && row.hosts == 1;
         (row.hosts <= machine.mostHosts ? seen : unseen).push_back(row);
@@ -116,18 +129,26 @@ void WriteExtrapolation(std::ostream& out, std::ostream& bars, const Extrapolate
     WriteErrors(out, title, "Echo", unseen, estimates);
     WriteBaselines(out, title, fitted, unseen, baselines);
     WriteBars(bars, "extrapolated", title, machine.bars, unseen, estimates, baselines);
+    pooled.Add("extrapolated", machine.pool, machine.bars, unseen, estimates, baselines);
 }
 
-void WriteTransfer(std::ostream& out, std::ostream& bars, const TransferredMachine& machine)
+void WriteTransfer(std::ostream& out,
+                   std::ostream& bars,
+                   PooledRows& pooled,
+                   const TransferredMachine& machine)
 {
-    const MachineProfile profile = ReadProfile(YamlNode::LoadFile(machine.profile));
+    MachineProfile profile = ReadProfile(YamlNode::LoadFile(machine.profile));
+    // What hosts do for messages is of the libraries and their settings, not of the parts.
+    profile.nccl.eagerBytes = 0;
     const std::vector<Measurement> rows = CleanUp(ReadNcclTests(machine.table, {})).rows;
     const std::string title = machine.title + ", profile " + profile.name;
     const std::vector<double> estimates = EstimateRows(profile, rows);
     const Baselines baselines = EstimateBaselines(profile, nullptr, rows);
     WriteErrors(out, title, "Echo", rows, estimates);
     WriteBaselines(out, title, profile, rows, baselines);
-    WriteBars(bars, "transferred", title, {{LARGE_BYTES, 12}}, rows, estimates, baselines);
+    const std::vector<AccuracyBar> most{{LARGE_BYTES, 12}};
+    WriteBars(bars, "transferred", title, most, rows, estimates, baselines);
+    pooled.Add("transferred", machine.pool, most, rows, estimates, baselines);
 }
 
 void WriteTable6(std::ostream& out, const std::string& table, const std::string& path)
