@@ -72,7 +72,7 @@ void WriteBaselines(std::ostream& out,
 
 /**
  * @return constants fitted to rows of few hosts; what NCCL finds in the machine is known without a
- *         measurement, whether messages wait for a rendezvous is not
+ *         measurement, which messages are served is not
  */
 MachineProfile FitToFew(const MachineProfile& whole, const std::vector<Measurement>& rows)
 {
