@@ -16,13 +16,16 @@ namespace ns3
 namespace echo
 {
 
+/** Rows that are counted together, each once. */
+constexpr const char* ALL_MACHINES = "all of these machines, each row once";
+
 /** A machine measured: its table and the profile fitted to it. */
 struct MeasuredMachine
 {
     std::string title;
-    std::string table;   //!< file
-    std::string profile; //!< file
-    std::string pool{};  //!< machines whose rows are counted together too; empty: none
+    std::string table;              //!< file
+    std::string profile;            //!< file
+    std::string pool{ALL_MACHINES}; //!< machines whose rows are counted together too; empty: none
 };
 
 /**

@@ -29,9 +29,9 @@ struct ExtrapolatedMachine
 struct TransferredMachine
 {
     std::string title;
-    std::string table;   //!< file
-    std::string profile; //!< file
-    std::string pool{};  //!< machines whose rows are counted together too; empty: none
+    std::string table;              //!< file
+    std::string profile;            //!< file
+    std::string pool{ALL_MACHINES}; //!< machines whose rows are counted together too; empty: none
 };
 
 /**

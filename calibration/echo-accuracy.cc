@@ -30,8 +30,6 @@ const std::string ROOT = ECHO_SOURCE_DIR;
 
 constexpr uint64_t MEBIBYTE = 1048576;
 
-// Rows that are counted together too.
-const char* const TOGETHER = "all of these machines, each row once";
 const char* const SLINGSHOT = "all Slingshot machines";
 
 const char* const COLUMNS =
@@ -108,12 +106,9 @@ void WriteUnseen(std::ostream& out,
            "another (Lambda).\n\n"
         << COLUMNS;
     const std::vector<TransferredMachine> machines{
-        {"GCP A4, B200", tables + "b200-gcp-all-reduce.csv", profiles + "b200.yaml", TOGETHER},
-        {"H200", tables + "h200-all-reduce.csv", profiles + "h100-sxm.yaml", TOGETHER},
-        {"Alps in 2024",
-         tables + "alps-2024-all-reduce.csv",
-         profiles + "alps-gh200.yaml",
-         TOGETHER},
+        {"GCP A4, B200", tables + "b200-gcp-all-reduce.csv", profiles + "b200.yaml"},
+        {"H200", tables + "h200-all-reduce.csv", profiles + "h100-sxm.yaml"},
+        {"Alps in 2024", tables + "alps-2024-all-reduce.csv", profiles + "alps-gh200.yaml"},
         {"Alps in 2024, quickest calls",
          tables + "alps-2024-all-reduce-quickest.csv",
          profiles + "alps-gh200.yaml",
@@ -147,36 +142,29 @@ int WriteCollectives(const std::string& folder)
     const std::vector<MeasuredMachine> machines{
         {"Azure ND A100 v4: 8 A100-40GB and 8 x HDR a host",
          tables + "azure-ndv4-a100-all-reduce.csv",
-         profiles + "azure-ndv4-a100.yaml",
-         TOGETHER},
+         profiles + "azure-ndv4-a100.yaml"},
         {"H100 SXM: 8 H100 and 8 x NDR a host",
          tables + "h100-sxm.csv",
-         profiles + "h100-sxm.yaml",
-         TOGETHER},
+         profiles + "h100-sxm.yaml"},
         {"B200: 8 B200 and 8 x 400 Gb/s a host",
          tables + "b200-all-reduce.csv",
-         profiles + "b200.yaml",
-         TOGETHER},
+         profiles + "b200.yaml"},
         {"Alps: 4 GH200 and 4 x Slingshot 200 Gb/s a host",
          tables + "alps-gh200-all-reduce.csv",
-         profiles + "alps-gh200.yaml",
-         TOGETHER},
+         profiles + "alps-gh200.yaml"},
         {"DGX-1: 8 V100 on a mesh of NVLinks",
          tables + "v100-all-reduce.csv",
-         profiles + "v100.yaml",
-         TOGETHER},
+         profiles + "v100.yaml"},
         {"A100-PCIe: 2 GPUs a host without NVLink, one HDR NIC",
          tables + "a100-pcie.csv",
-         profiles + "a100-pcie.yaml",
-         TOGETHER},
+         profiles + "a100-pcie.yaml"},
         {"A100-PCIe, with sweeps' first rows and both states of the machine",
          tables + "a100-pcie-median.csv",
          profiles + "a100-pcie.yaml",
          ""},
         {"Polaris: 4 A100-40GB and 2 x Slingshot 200 Gb/s a host",
          tables + "polaris-a100.csv",
-         profiles + "polaris-a100.yaml",
-         TOGETHER},
+         profiles + "polaris-a100.yaml"},
     };
     const std::string path = folder + "/accuracy-collectives.md";
     std::ofstream out(path);
