@@ -204,7 +204,10 @@ Baselines EstimateBaselines(const MachineProfile& profile,
     return baselines;
 }
 
-void WriteAccuracy(std::ostream& out, std::ostream& bars, const MeasuredMachine& machine)
+void WriteAccuracy(std::ostream& out,
+                   std::ostream& bars,
+                   PooledRows& pooled,
+                   const MeasuredMachine& machine)
 {
     const MachineProfile profile = ReadProfile(YamlNode::LoadFile(machine.profile));
     const std::vector<Measurement> rows = CleanUp(ReadNcclTests(machine.table, {})).rows;
@@ -214,6 +217,7 @@ void WriteAccuracy(std::ostream& out, std::ostream& bars, const MeasuredMachine&
     constexpr AccuracyBar LARGE{LARGE_BYTES, 4};
     constexpr AccuracyBar ALL{0, 8};
     WriteBars(bars, "in sample", machine.title, {LARGE, ALL}, rows, estimates, baselines);
+    pooled.Add("in sample", machine.pool, {LARGE, ALL}, rows, estimates, baselines);
     out << "## " << machine.title << "\n\n"
         << "Measured: " << profile.source << ".\n\n"
         << "Absolute error in percent, in sample.\n\n";

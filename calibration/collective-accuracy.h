@@ -16,12 +16,16 @@ namespace ns3
 namespace echo
 {
 
+/** Rows that are counted together, each once. */
+constexpr const char* ALL_MACHINES = "all of these machines, each row once";
+
 /** A machine measured: its table and the profile fitted to it. */
 struct MeasuredMachine
 {
     std::string title;
-    std::string table;   //!< file
-    std::string profile; //!< file
+    std::string table;              //!< file
+    std::string profile;            //!< file
+    std::string pool{ALL_MACHINES}; //!< machines whose rows are counted together too; empty: none
 };
 
 /**
@@ -41,6 +45,8 @@ class AlphaBetaFit
     std::array<double, 2> m_beta{};  //!< us a byte
 };
 
+class PooledRows;
+
 /** What the plain models expect for measured rows, us. */
 struct Baselines
 {
@@ -57,7 +63,10 @@ Baselines EstimateBaselines(const MachineProfile& profile,
  * Writes the tables of one machine as Markdown, and its rows of the table of bars.
  * @throws InputError if a file cannot be read
  */
-void WriteAccuracy(std::ostream& out, std::ostream& bars, const MeasuredMachine& machine);
+void WriteAccuracy(std::ostream& out,
+                   std::ostream& bars,
+                   PooledRows& pooled,
+                   const MeasuredMachine& machine);
 
 } // namespace echo
 } // namespace ns3

@@ -76,5 +76,37 @@ void WriteBars(std::ostream& out,
     }
 }
 
+void PooledRows::Add(const std::string& kind,
+                     const std::string& pool,
+                     const std::vector<AccuracyBar>& bars,
+                     const std::vector<Measurement>& rows,
+                     const std::vector<double>& estimates,
+                     const Baselines& baselines)
+{
+    if (pool.empty())
+    {
+        return;
+    }
+    const auto append = [](auto& to, const auto& from) {
+        to.insert(to.end(), from.begin(), from.end());
+    };
+    Pool& all = m_pools[{kind, pool}];
+    all.bars = bars;
+    append(all.rows, rows);
+    append(all.estimates, estimates);
+    append(all.baselines.tuned, baselines.tuned);
+    append(all.baselines.nccl, baselines.nccl);
+    append(all.baselines.plain, baselines.plain);
+}
+
+void PooledRows::Write(std::ostream& out) const
+{
+    for (const auto& [name, pool] : m_pools)
+    {
+        WriteBars(
+            out, name.first, name.second, pool.bars, pool.rows, pool.estimates, pool.baselines);
+    }
+}
+
 } // namespace echo
 } // namespace ns3

@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -37,6 +39,33 @@ void WriteBars(std::ostream& out,
                const std::vector<Measurement>& rows,
                const std::vector<double>& estimates,
                const Baselines& baselines);
+
+/** The rows of several machines counted together, each row once, beside the machines' own. */
+class PooledRows
+{
+  public:
+    /** @param pool whose rows they are too; empty: none */
+    void Add(const std::string& kind,
+             const std::string& pool,
+             const std::vector<AccuracyBar>& bars,
+             const std::vector<Measurement>& rows,
+             const std::vector<double>& estimates,
+             const Baselines& baselines);
+
+    /** Writes a row of the table of bars for each pool and bar, in the order of kinds and pools. */
+    void Write(std::ostream& out) const;
+
+  private:
+    struct Pool
+    {
+        std::vector<AccuracyBar> bars;
+        std::vector<Measurement> rows;
+        std::vector<double> estimates;
+        Baselines baselines;
+    };
+
+    std::map<std::pair<std::string, std::string>, Pool> m_pools; //!< by kind and name
+};
 
 } // namespace echo
 } // namespace ns3

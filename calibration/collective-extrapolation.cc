@@ -72,12 +72,12 @@ void WriteBaselines(std::ostream& out,
 
 /**
  * @return constants fitted to rows of few hosts; what NCCL finds in the machine is known without a
- *         measurement, whether messages wait for a rendezvous is not
+ *         measurement, which messages are served is not
  */
 MachineProfile FitToFew(const MachineProfile& whole, const std::vector<Measurement>& rows)
 {
     ProfileFitter::Result best;
-    best.cost = INFINITY;
+    double least = INFINITY;
     for (const double eagerBytes : ListEagerSizes())
     {
         NcclEnvironment nccl = whole.nccl;
@@ -90,19 +90,32 @@ MachineProfile FitToFew(const MachineProfile& whole, const std::vector<Measureme
         prior.oneThreadPerHost = whole.oneThreadPerHost;
         prior.name = "prior";
         const ProfileFitter::Result result = ProfileFitter(prior).Fit(rows);
-        best = result.cost < SURELY_LESS * best.cost ? result : best;
+        if (BelievedCost(result) < SURELY_LESS * least)
+        {
+            least = BelievedCost(result);
+            best = result;
+        }
     }
     return best.profile;
 }
 
 } // namespace
 
-void WriteExtrapolation(std::ostream& out, std::ostream& bars, const ExtrapolatedMachine& machine)
+void WriteExtrapolation(std::ostream& out,
+                        std::ostream& bars,
+                        PooledRows& pooled,
+                        const ExtrapolatedMachine& machine)
 {
     const MachineProfile whole = ReadProfile(YamlNode::LoadFile(machine.profile));
     std::vector<Measurement> seen;
     std::vector<Measurement> unseen;
-    for (Measurement row : CleanUp(ReadNcclTests(machine.table, {})).rows)
+    std::vector<Measurement> all = CleanUp(ReadNcclTests(machine.table, {})).rows;
+    if (!machine.further.empty())
+    {
+        const auto further = CleanUp(ReadNcclTests(machine.further, {})).rows;
+        all.insert(all.end(), further.begin(), further.end());
+    }
+    for (Measurement row : all)
     {
         row.oneThread = row.threadKnown ? row.oneThread : whole.oneThreadPerHost && row.hosts == 1;
         (row.hosts <= machine.mostHosts ? seen : unseen).push_back(row);
@@ -116,6 +129,7 @@ void WriteExtrapolation(std::ostream& out, std::ostream& bars, const Extrapolate
     WriteErrors(out, title, "Echo", unseen, estimates);
     WriteBaselines(out, title, fitted, unseen, baselines);
     WriteBars(bars, "extrapolated", title, machine.bars, unseen, estimates, baselines);
+    pooled.Add("extrapolated", machine.pool, machine.bars, unseen, estimates, baselines);
 }
 
 namespace
@@ -137,6 +151,8 @@ struct Transfer
     {
         MachineProfile read = ReadProfile(YamlNode::LoadFile(machine.profile));
         read.nccl.version = machine.nccl.empty() ? read.nccl.version : machine.nccl;
+        // What hosts do for messages is of the libraries and their settings, not of the parts.
+        read.nccl.eagerBytes = 0;
         return read;
     }
 
@@ -155,17 +171,16 @@ struct Transfer
 
 } // namespace
 
-void WriteTransfer(std::ostream& out, std::ostream& bars, const TransferredMachine& machine)
+void WriteTransfer(std::ostream& out,
+                   std::ostream& bars,
+                   PooledRows& pooled,
+                   const TransferredMachine& machine)
 {
-    const Transfer transfer(machine);
-    transfer.Write(out);
-    WriteBars(bars,
-              "transferred",
-              transfer.title,
-              {{LARGE_BYTES, 12}},
-              transfer.rows,
-              transfer.estimates,
-              transfer.baselines);
+    const Transfer one(machine);
+    one.Write(out);
+    const std::vector<AccuracyBar> most{{LARGE_BYTES, 12}};
+    WriteBars(bars, "transferred", one.title, most, one.rows, one.estimates, one.baselines);
+    pooled.Add("transferred", machine.pool, most, one.rows, one.estimates, one.baselines);
 }
 
 void WriteHeldOut(std::ostream& out, const TransferredMachine& machine)

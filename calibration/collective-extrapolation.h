@@ -21,6 +21,8 @@ struct ExtrapolatedMachine
     std::string profile; //!< file: what NCCL finds in the machine
     uint32_t mostHosts;  //!< that the fit sees
     std::vector<AccuracyBar> bars;
+    std::string further{}; //!< file: rows of more hosts that the fit never sees; empty: none
+    std::string pool{};    //!< machines whose rows are counted together too; empty: none
 };
 
 /** A machine that no profile was fitted to, and the profile that stands for it. */
@@ -30,6 +32,7 @@ struct TransferredMachine
     std::string table;   //!< file
     std::string profile; //!< file
     std::string nccl{};  //!< release that was measured, whose tuner picks; empty: the profile's
+    std::string pool{ALL_MACHINES}; //!< machines whose rows are counted together too; empty: none
 };
 
 /**
@@ -37,9 +40,15 @@ struct TransferredMachine
  * of a Markdown table for each operation and scale, for 1 MiB and more and for all sizes, beside
  * NCCL's own model and an alpha-beta fit to the same rows. Needs Ceres.
  */
-void WriteExtrapolation(std::ostream& out, std::ostream& bars, const ExtrapolatedMachine& machine);
+void WriteExtrapolation(std::ostream& out,
+                        std::ostream& bars,
+                        PooledRows& pooled,
+                        const ExtrapolatedMachine& machine);
 /** Writes the errors of a profile on a machine that it was not fitted to. */
-void WriteTransfer(std::ostream& out, std::ostream& bars, const TransferredMachine& machine);
+void WriteTransfer(std::ostream& out,
+                   std::ostream& bars,
+                   PooledRows& pooled,
+                   const TransferredMachine& machine);
 /** The same without a bar: machines whose parts, settings or release are others. */
 void WriteHeldOut(std::ostream& out, const TransferredMachine& machine);
 /** Writes an all-reduce of 32 H800 beside the Echo paper's Table 6. */

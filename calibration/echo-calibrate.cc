@@ -67,8 +67,9 @@ void AddOptions(EchoCommandLine& line, Options& options)
     line.AddOption("cpu", "amd, intel or other; auto: what fits", search.cpu);
     line.AddOption("ll128", "on, off between hosts; auto: what fits", search.ll128);
     line.AddOption("eager",
-                   "largest message between hosts that needs no rendezvous, bytes, or none; auto: "
-                   "none, 1 (all wait), 16384 (libfabric's cxi provider) or 32768: what fits",
+                   "largest message between hosts that costs a host no time of its own, bytes, or "
+                   "none; auto: none, 1 (all cost it) or 16384 (rendezvous of libfabric's cxi "
+                   "provider): what fits",
                    search.eager);
     line.AddOption(
         "nvls", "on, off: NVLink SHARP; auto: from Hopper on with NVSwitch", search.nvls);

@@ -4,6 +4,7 @@
 #include "ns3/echo-error.h"
 #include "ns3/echo-nccl-tuner.h"
 #include "ns3/echo-profile-residuals.h"
+#include "ns3/echo-units.h"
 
 #include <algorithm>
 #include <cmath>
@@ -74,7 +75,7 @@ std::vector<bool> ListSwitch(const std::string& asked, const char* on, bool both
     return both ? std::vector<bool>{true, false} : std::vector<bool>{true};
 }
 
-/** Largest messages without a rendezvous, bytes; 0: there is none. */
+/** Largest messages that need no serving, bytes; 0: none needs it. */
 std::vector<double> ListEager(const std::string& asked, bool severalHosts)
 {
     if (asked == "auto")
@@ -188,18 +189,25 @@ std::string Describe(const NcclEnvironment& environment)
 {
     return "NCCL " + environment.version + ", processor " + ToString(environment.cpu) +
            ", LL128 between hosts " + (environment.ll128BetweenHosts ? "on" : "off") +
-           (environment.eagerBytes > 0 ? ", rendezvous" : "");
+           (environment.eagerBytes > 0
+                ? ", messages above " + FormatBytes(static_cast<uint64_t>(environment.eagerBytes)) +
+                      " served"
+                : "");
 }
 
 } // namespace
 
 std::vector<double> ListEagerSizes()
 {
-    // FI_CXI_RDZV_THRESHOLD of libfabric's provider for Slingshot (fi_cxi(7)); the least slice of
-    // NCCL's Simple, from which rings jump with other settings of it.
+    // FI_CXI_RDZV_THRESHOLD of libfabric's provider for Slingshot (fi_cxi(7)).
     constexpr double CXI = 16384;
-    constexpr double SLICE = 32768;
-    return {0, 1, CXI, SLICE};
+    return {0, 1, CXI};
+}
+
+double BelievedCost(const ProfileFitter::Result& result)
+{
+    constexpr double FURTHER = 0.9;
+    return result.cost / (result.profile.nccl.eagerBytes > 0 ? FURTHER : 1);
 }
 
 SearchResult SearchProfile(const SearchOptions& options,
@@ -220,7 +228,7 @@ SearchResult SearchProfile(const SearchOptions& options,
         oneThread = oneThread || row.oneThread;
     }
     SearchResult found;
-    found.best.cost = INFINITY;
+    double least = INFINITY;
     for (const bool one :
          unknown ? ListSwitch(options.thread, "one", true) : std::vector<bool>{oneThread})
     {
@@ -239,8 +247,9 @@ SearchResult SearchProfile(const SearchOptions& options,
             const ProfileFitter::Result result = ProfileFitter(start).Fit(assumed);
             std::cout << Describe(environment) << (one ? ", one thread a host" : "") << ": cost "
                       << std::setprecision(4) << result.cost << "\n";
-            if (result.cost < SURELY_LESS * found.best.cost)
+            if (BelievedCost(result) < SURELY_LESS * least)
             {
+                least = BelievedCost(result);
                 found = {result, start, assumed};
             }
         }

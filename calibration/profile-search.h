@@ -18,10 +18,13 @@ namespace echo
 constexpr double SURELY_LESS = 0.98;
 
 /**
- * @return largest messages between hosts without a rendezvous that are tried, bytes: 0 for none; 1,
- *         all messages agreed on, as where a host matches them in software
+ * @return largest messages between hosts that need no serving that are tried, bytes: 0 where none
+ *         needs it; 1, all messages do, as where a host matches them in software
  */
 std::vector<double> ListEagerSizes();
+
+/** @return what is left of a fit, a tenth more where messages are served: by one constant more */
+double BelievedCost(const ProfileFitter::Result& result);
 
 /** What a user says of the machine measured; "auto": what the logs say, else what fits best. */
 struct SearchOptions
@@ -29,7 +32,7 @@ struct SearchOptions
     std::string nccl{"auto"};       //!< release
     std::string cpu{"auto"};        //!< amd, intel, other
     std::string ll128{"auto"};      //!< on, off: between hosts
-    std::string eager{"auto"};      //!< bytes, none: largest message without a rendezvous
+    std::string eager{"auto"};      //!< bytes, none: largest message that needs no serving
     std::string nvls{"auto"};       //!< on, off; auto: from Hopper on with NVSwitch
     std::string thread{"auto"};     //!< one, several: for rows that do not say it
     std::string selection{"tuner"}; //!< tuner, least-cost
@@ -45,8 +48,8 @@ struct SearchResult
 
 /**
  * Fits a profile for each NCCL that may have run (release, processor, LL128 between hosts, whether
- * one thread issued all kernels) and fabric (with rendezvous or not) and keeps the one of least
- * cost; prints each.
+ * one thread issued all kernels) and fabric (which messages need serving) and keeps the one of
+ * least cost; prints each.
  */
 SearchResult SearchProfile(const SearchOptions& options,
                            const HostLinks& links,

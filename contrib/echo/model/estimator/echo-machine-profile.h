@@ -82,8 +82,9 @@ struct NcclEnvironment
     double netTreeIntraGBps{24};      //!< the tree's rate inside hosts (used for two hosts)
     double channelsPerNic{2};         //!< channels that collectives get between hosts, a NIC
     uint32_t largestChannelCount{32}; //!< MAXCHANNELS
-    /// Messages between hosts above this wait until sender and receiver have agreed on them, bytes;
-    /// 0: the network knows no such rendezvous, as where NCCL's own plug-in writes by RDMA.
+    /// Messages between hosts above this cost the hosts' processors time, as sender and receiver
+    /// agree on them (rendezvous) or match them in software, bytes; 0: none does, as where NCCL's
+    /// own plug-in writes by RDMA.
     double eagerBytes{0};
 };
 
@@ -112,7 +113,7 @@ struct MachineConstants
     double ringTail{0};            //!< the last receive of a ring, in steps
     double overlapExponent{1};     //!< 1: step latencies add to transfers; larger: they hide
     double netOverlapExponent{0};  //!< the same where the ring's slowest link is between hosts
-    double rendezvousUs{0};        //!< more for a ring's step between hosts above eagerBytes
+    double messageUs{0};           //!< serving one message of a ring above eagerBytes
     double reductionUsPerMiB{0};   //!< reducing that transfers do not hide
     double peerUs{0};              //!< each further peer of grouped sends and receives
     double nvlsUs{0};              //!< NVLink SHARP: latency beside set-up

@@ -173,6 +173,17 @@ std::vector<TreeChunk> NcclSwitchChunks(const GroupShape& shape, double channelB
     return chunks;
 }
 
+StepMessages NcclStepMessages(CollectiveProtocol protocol, double pieceBytes)
+{
+    const double slot = NcclSlotBytes(protocol);
+    double message = slot;
+    if (ProtocolIndex(protocol) == 2)
+    {
+        message = std::clamp(pieceBytes / 2, NcclGrainBytes(protocol), 2 * slot);
+    }
+    return {std::max(1.0, std::ceil(pieceBytes / message)), std::min(pieceBytes, message)};
+}
+
 PairParts NcclPairParts(const NcclEnvironment& environment,
                         const GroupShape& shape,
                         double bytes,

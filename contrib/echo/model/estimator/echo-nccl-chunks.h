@@ -76,6 +76,22 @@ double NcclSwitchHeads(const GroupShape& shape);
  */
 std::vector<TreeChunk> NcclSwitchChunks(const GroupShape& shape, double channelBytes, double bytes);
 
+/** What a channel of a ring sends in a step. */
+struct StepMessages
+{
+    double count{1};
+    double bytes{0}; //!< payload of one
+};
+
+/**
+ * @return the messages that carry @p pieceBytes of a channel to the next host
+ *
+ * A slot each with LL and LL128. With Simple a slice each: half of a piece, at least 32 KiB and at
+ * most two slots (src/device/primitives.h: 2 slices a chunk of 4 slots, of at least 1/32 of two
+ * slots each), so that a piece of 32 KiB is one message and one of 64 KiB two.
+ */
+StepMessages NcclStepMessages(CollectiveProtocol protocol, double pieceBytes);
+
 /** How a send to one peer is cut. */
 struct PairParts
 {

@@ -215,7 +215,7 @@ MachineProfile MakePriorProfile(const NcclEnvironment& nccl, double gpuGBps, dou
     constants.ringTail = 0.25;
     constants.overlapExponent = 1.5;
     constants.netOverlapExponent = 1.5;
-    constants.rendezvousUs = nccl.eagerBytes > 0 ? 40 : 0;
+    constants.messageUs = nccl.eagerBytes > 0 ? 5 : 0;
     constants.reductionUsPerMiB = 0;
     constants.peerUs = 1;
     constants.pairChannelGBps = nccl.gpu >= GpuGeneration::HOPPER ? 20 : 15;

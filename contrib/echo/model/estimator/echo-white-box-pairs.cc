@@ -3,6 +3,7 @@
 #include "echo-white-box-view.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace ns3
@@ -52,6 +53,30 @@ void CountSplits(const CollectivePlan& plan, CostQuery& query)
     }
 }
 
+namespace
+{
+
+/**
+ * @return time that a rank's process serves the messages of an all-to-all to other hosts, us;
+ *         nothing for messages that need no serving
+ *
+ * A peer takes a message for each 128 KiB of a channel (NCCL_P2P_NET_CHUNKSIZE), and its further
+ * channels above 16 KiB each (src/enqueue.cc: an eighth of that chunk).
+ */
+double ServiceOf(const MachineProfile& profile, double peers, double peerBytes, double channels)
+{
+    constexpr double CHUNK = 131072;
+    const double used = peerBytes > channels * CHUNK / 8 ? channels : 1;
+    const double part = peerBytes / used;
+    if (profile.nccl.eagerBytes <= 0 || std::min(part, CHUNK) <= profile.nccl.eagerBytes)
+    {
+        return 0;
+    }
+    return profile.constants.messageUs * peers * used * std::max(1.0, std::ceil(part / CHUNK));
+}
+
+} // namespace
+
 CostTerms PairwiseTerms(const MachineProfile& profile,
                         const GroupShape& shape,
                         const CostQuery& query)
@@ -97,10 +122,18 @@ CostTerms PairwiseTerms(const MachineProfile& profile,
     terms.setup = SetupOf(constants, channels);
     // Peers of the host are served at once, by warps of the same blocks; for the others proxies
     // post one after the other.
-    const double beyond = shape.ranks - local - 1;
+    const double peers = shape.ranks - local;
+    const double beyond = peers - 1;
     terms.synchronisation = pair ? 0 : std::max(0.0, beyond) * constants.peerUs;
     AddTransfer(terms, between ? protocol.interStepUs : protocol.intraStepUs, between);
-    AddTransfer(terms, std::max(intraTime, interTime), interTime > intraTime);
+    const double transfer = std::max(intraTime, interTime);
+    AddTransfer(terms, transfer, interTime > intraTime);
+    if (!pair && peers > 0)
+    {
+        const double peerBytes = interBytes / (local * peers);
+        const double served = ServiceOf(profile, peers, peerBytes, outside.channels);
+        terms.inter += Overlap(transfer, served, SIDE_BY_SIDE) - transfer;
+    }
     return terms;
 }
 

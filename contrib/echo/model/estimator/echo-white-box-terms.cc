@@ -90,6 +90,29 @@ ChannelView ViewOf(const MachineProfile& profile, const GroupShape& shape, const
 namespace
 {
 
+/**
+ * @return time that a host's processor serves the messages of a ring's step, us; nothing for
+ *         messages that need no serving
+ *
+ * Processes serve side by side where each GPU has a NIC, as each channel then leaves by the GPU of
+ * its NIC. Where GPUs share NICs, one and the same GPU is next to them: channels of Polaris take
+ * one after the other, with one, two and four channels alike.
+ */
+double ServiceOf(const MachineProfile& profile,
+                 const GroupShape& shape,
+                 const CostQuery& query,
+                 const ChannelView& view,
+                 double piece)
+{
+    const StepMessages messages = NcclStepMessages(query.how.protocol, piece);
+    if (profile.nccl.eagerBytes <= 0 || messages.bytes <= profile.nccl.eagerBytes)
+    {
+        return 0;
+    }
+    const double servers = shape.nics >= shape.localRanks ? shape.nics : 1;
+    return profile.constants.messageUs * messages.count * std::max(1.0, view.used / servers);
+}
+
 CostTerms RingTerms(const MachineProfile& profile, const GroupShape& shape, const CostQuery& query)
 {
     const MachineConstants& constants = profile.constants;
@@ -102,13 +125,9 @@ CostTerms RingTerms(const MachineProfile& profile, const GroupShape& shape, cons
     const double piece = query.bytes / shape.ranks / view.used;
     const double grain = std::min(piece, view.grain);
     const double intraPath = (steps - between) * (view.intraStep + grain / view.intraRate);
-    const double message =
-        std::min(piece, NcclSlotBytes(query.how.protocol)) * NcclWireFactor(query.how.protocol);
-    const bool agreed = profile.nccl.eagerBytes > 0 && message > profile.nccl.eagerBytes;
-    const double interStep = view.interStep + (agreed ? constants.rendezvousUs : 0);
     const bool ll = query.how.protocol == CollectiveProtocol::LL;
     const double interGrain = ll ? std::min(piece, NcclSlotBytes(query.how.protocol)) : grain;
-    const double interPath = between * (interStep + interGrain / view.interRate);
+    const double interPath = between * (view.interStep + interGrain / view.interRate);
     const double interRate = view.interRate * view.netStages;
     const double path = intraPath + interPath;
     const bool slowBetween = between > 0 && interRate < view.intraRate;
@@ -118,19 +137,19 @@ CostTerms RingTerms(const MachineProfile& profile, const GroupShape& shape, cons
     const bool ofNet = !slowInside && constants.netOverlapExponent > 0 &&
                        query.how.protocol != CollectiveProtocol::LL;
     const double exponent = ofNet ? std::max(1.0, constants.netOverlapExponent) : view.exponent;
-    const double total =
-        load > 0 ? std::pow(std::pow(path, exponent) + std::pow(load, exponent), 1 / exponent)
-                 : path;
+    const double served = between > 0 ? steps * ServiceOf(profile, shape, query, view, piece) : 0;
+    const double total = Overlap(Overlap(path, load, exponent), served, SIDE_BY_SIDE);
     CostTerms terms;
     terms.setup = SetupOf(constants, view.used);
     AddTransfer(terms, steps * piece / rate, !slowInside);
-    // What the steps add to the transfer is split as their latencies are; the tail synchronises.
+    // What the steps add to the transfer is split as their latencies and messages are; the tail
+    // synchronises.
     terms.synchronisation = constants.ringTail * piece / rate;
     const double exposed = std::max(0.0, total - load);
-    if (path > 0)
+    if (path + served > 0)
     {
-        terms.intra += exposed * intraPath / path;
-        terms.inter += exposed * interPath / path;
+        terms.intra += exposed * intraPath / (path + served);
+        terms.inter += exposed * (interPath + served) / (path + served);
     }
     return terms;
 }

@@ -66,11 +66,11 @@ struct CostQuery
  * - All: setup = setupUs + C setupPerChannelUs; the whole is at least hostIssueUs times the GPUs
  *   that one thread issues.
  * - Ring (all-reduce 2(n-1) steps, all-gather and reduce-scatter n-1): c = S / (n C). A piece of
- *   data on its way takes P = sum over its hops of l + min(c, g) / rate (l of hops between hosts
- *   plus rendezvousUs for messages above eagerBytes); the slowest link takes L =
+ *   data on its way takes P = sum over its hops of l + min(c, g) / rate; the slowest link takes L =
  *   (steps + ringTail) c / rate. Together (P^q + L^q)^(1/q), q = overlapExponent, or
  *   netOverlapExponent where the slowest link is between hosts: 1 if nothing overlaps, infinite if
- *   the shorter hides behind the longer.
+ *   the shorter hides behind the longer. Where messages above eagerBytes are served one after the
+ *   other, D = steps C messages(c) messageUs / servers beside, by the fourth power.
  * - NVLink SHARP (all-reduce): nvlsUs + R nvlsChunkUs + S (3/8 + 2/3 (j + 1) / j) / nvlsGBps, as a
  *   link carries all of the sums and one share, and a GPU copies all into and out of buffers; j =
  *   min(k, 32) GPUs reduce; R = S / (C j chunk) rounds, at least one. Between hosts as a tree:
@@ -95,7 +95,8 @@ struct CostQuery
  * when its data is in the buffers of the next one, and begins the next call while they are under
  * way.
  * - All-to-all: l of the farthest peer + peerUs for each further one of another host + the larger
- * of the bytes inside and between hosts over pairwiseEfficiency times G and N nics. Send/recv: l +
+ * of the bytes inside and between hosts over pairwiseEfficiency times G and N nics, beside the
+ *   serving of a rank's messages. Send/recv: l +
  * the longer of bytes over pairwiseEfficiency times G or N and what one of the pair's channels
  * moves over pairChannelGBps or netChannelGBps.
  * - Barrier: an all-reduce of 8 B.

@@ -6,6 +6,8 @@
 
 #include "ns3/echo-collective-algorithm.h"
 
+#include <cmath>
+
 namespace ns3
 {
 namespace echo
@@ -46,6 +48,15 @@ struct Duty
 /** @return what no estimate may beat; nothing for links whose rates neither profile nor query says
  */
 Duty LeastTransfer(const MachineProfile& profile, const GroupShape& shape, const CostQuery& query);
+
+/** Links carry messages while others are served: the longer hides the other almost wholly. */
+constexpr double SIDE_BY_SIDE = 4;
+
+/** @return (a^q + b^q)^(1/q): the sum for q = 1, nearly the longer for a large q */
+inline double Overlap(double a, double b, double q)
+{
+    return a > 0 && b > 0 ? std::pow(std::pow(a, q) + std::pow(b, q), 1 / q) : a + b;
+}
 
 /** Adds a transfer to the term of the link that governs it. */
 inline void AddTransfer(CostTerms& terms, double time, bool between)

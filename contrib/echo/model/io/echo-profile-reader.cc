@@ -210,7 +210,8 @@ void FormatNccl(std::ostream& out, const NcclEnvironment& nccl)
         << "  largest_channel_count: " << nccl.largestChannelCount << "\n";
     if (nccl.eagerBytes > 0)
     {
-        out << "  # messages between hosts above this wait for a rendezvous\n  eager_bytes: "
+        out << "  # messages between hosts above this take their hosts time (message_us)\n  "
+               "eager_bytes: "
             << Number(nccl.eagerBytes) << "\n";
     }
 }

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Messages between hosts that cost a host time of its own.
+
+#include "estimator-fixtures.h"
+
+#include "ns3/echo-nccl-chunks.h"
+#include "ns3/echo-nccl-tests-reader.h"
+#include "ns3/echo-profile-fitter.h"
+#include "ns3/echo-white-box-terms.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+using namespace ns3;
+using namespace ns3::echo;
+
+namespace
+{
+
+using Kind = CollectiveKind;
+using Algorithm = CollectiveAlgorithmKind;
+using Protocol = CollectiveProtocol;
+
+constexpr double KIB = 1024;
+
+// LL sends slots of 16 KiB of payload, Simple half of a piece, from 32 KiB to 1 MiB.
+TEST(StepMessages, AreSlotsOrSlices)
+{
+    struct Piece
+    {
+        Protocol protocol;
+        double bytes;
+        double count;
+        double message;
+    };
+
+    for (const Piece& piece : {Piece{Protocol::LL, 4 * KIB, 1, 4 * KIB},
+                               Piece{Protocol::LL, 40 * KIB, 3, 16 * KIB},
+                               Piece{Protocol::SIMPLE, 16 * KIB, 1, 16 * KIB},
+                               Piece{Protocol::SIMPLE, 32 * KIB, 1, 32 * KIB},
+                               Piece{Protocol::SIMPLE, 64 * KIB, 2, 32 * KIB},
+                               Piece{Protocol::SIMPLE, 1024 * KIB, 2, 512 * KIB},
+                               Piece{Protocol::SIMPLE, 4096 * KIB, 4, 1024 * KIB}})
+    {
+        const StepMessages messages = NcclStepMessages(piece.protocol, piece.bytes);
+        EXPECT_EQ(messages.count, piece.count) << piece.bytes;
+        EXPECT_EQ(messages.bytes, piece.message) << piece.bytes;
+    }
+}
+
+double TotalOf(const MachineProfile& profile, const GroupShape& shape, const CostQuery& query)
+{
+    return EvaluateWhiteBox(profile, shape, query).GetTotal();
+}
+
+/**
+ * What serving adds to a ring of @p pieceBytes a channel: beside it, (x^4 + s^4)^(1/4) for what
+ * takes x with set-up aside and @p served s.
+ */
+void ExpectServed(const GroupShape& shape, double channels, double pieceBytes, double served)
+{
+    MachineProfile profile = MakeRoundProfile();
+    profile.constants.messageUs = 30;
+    CostQuery query;
+    query.how = {Algorithm::RING, Protocol::SIMPLE};
+    query.bytes = pieceBytes * shape.ranks * channels;
+    const double setup = 7 + 0.5 * channels;
+    const double without = TotalOf(profile, shape, query) - setup;
+    profile.nccl.eagerBytes = 16384;
+    const double expected = std::pow(std::pow(without, 4) + std::pow(served, 4), 0.25) + setup;
+    EXPECT_NEAR(TotalOf(profile, shape, query), expected, 1e-6 * expected)
+        << channels << " channels of " << pieceBytes << " bytes";
+}
+
+// An all-reduce of 8 GPUs on two hosts has 14 steps. With a NIC for each GPU, of the 8 channels two
+// leave by each; with two NICs for four GPUs all four leave by one GPU. 30 us a message.
+TEST(ServedMessages, AreCountedByStepsChannelsAndSlices)
+{
+    const GroupShape own = EvenShape(8, 2, 5);
+    ExpectServed(own, 8, 16 * KIB, 0);
+    ExpectServed(own, 8, 16 * KIB + 1, 14 * 2 * 1 * 30);
+    ExpectServed(own, 8, 64 * KIB, 14 * 2 * 2 * 30);
+    const GroupShape shared = EvenShape(8, 2, 2);
+    ExpectServed(shared, 4, 32 * KIB, 14 * 4 * 1 * 30);
+    ExpectServed(shared, 4, 64 * KIB, 14 * 4 * 2 * 30);
+}
+
+// One host sends none; and LL's messages are too short for the limit, unless all are served.
+TEST(ServedMessages, OnlyAboveTheLimitAndBetweenHosts)
+{
+    MachineProfile profile = MakeRoundProfile();
+    profile.constants.messageUs = 30;
+    CostQuery query;
+    query.bytes = 1e6;
+    for (const double limit : {16384.0, 1.0})
+    {
+        profile.nccl.eagerBytes = 0;
+        query.how = {Algorithm::RING, Protocol::SIMPLE};
+        const double inside = TotalOf(profile, EvenShape(8, 1, 5), query);
+        query.how.protocol = Protocol::LL;
+        const double between = TotalOf(profile, EvenShape(8, 2, 5), query);
+        profile.nccl.eagerBytes = limit;
+        const double served = TotalOf(profile, EvenShape(8, 2, 5), query);
+        query.how.protocol = Protocol::SIMPLE;
+        EXPECT_EQ(TotalOf(profile, EvenShape(8, 1, 5), query), inside);
+        EXPECT_EQ(served > between, limit < 2);
+    }
+}
+
+// An all-to-all of 8 GPUs on two hosts: four peers on the other host, each one message for 128 KiB
+// of a channel, two channels above 32 KiB. Transfers go on beside.
+TEST(ServedMessages, OfAnAllToAllAreCountedByPeers)
+{
+    MachineProfile profile = MakeRoundProfile();
+    profile.constants.messageUs = 30;
+    const GroupShape shape = EvenShape(8, 2, 5);
+    CostQuery query;
+    query.kind = Kind::ALL_TO_ALL;
+    query.how = {Algorithm::PAIRWISE, Protocol::SIMPLE};
+    for (const auto& [peerBytes, messages] : {std::pair{16 * KIB, 0.0},
+                                              std::pair{32 * KIB, 4.0},
+                                              std::pair{64 * KIB, 8.0},
+                                              std::pair{1024 * KIB, 32.0}})
+    {
+        query.bytes = 8 * peerBytes;
+        profile.nccl.eagerBytes = 0;
+        const double without = TotalOf(profile, shape, query);
+        profile.nccl.eagerBytes = 16384;
+        // Four GPUs of a host send to four, over four NICs of 10 GB/s, half of which pairs sustain.
+        const double transfer = 4 * 4 * peerBytes / (4 * 10e3 * 0.5);
+        const double served = messages * 30;
+        const double more = std::pow(std::pow(transfer, 4) + std::pow(served, 4), 0.25) - transfer;
+        EXPECT_NEAR(TotalOf(profile, shape, query) - without, more, 1e-6 * (1 + more)) << peerBytes;
+    }
+}
+
+// Polaris with software matching (calibration/tables/polaris-a100-software-matching.csv): an
+// all-gather with LL takes 7.5 us for each step and channel on 2, 8, 128 and 540 hosts. Fitted to
+// two hosts, which alone would leave it at a ring's latencies, the others follow.
+TEST(ServedMessages, OfTwoHostsPredictThoseOfHundreds)
+{
+    const MachineProfile shipped =
+        ReadProfile(YamlNode::LoadFile(SourceFile("calibration/profiles/polaris-a100.yaml")));
+    NcclEnvironment nccl = shipped.nccl;
+    nccl.eagerBytes = 1;
+    MachineProfile prior =
+        MakePriorProfile(nccl, 0.8 * shipped.linkGpuGBps, 0.95 * shipped.linkNicGBps);
+    prior.nicsPerHost = shipped.nicsPerHost;
+    std::vector<Measurement> seen;
+    std::vector<Measurement> unseen;
+    for (const Measurement& row :
+         CleanUp(
+             ReadNcclTests(SourceFile("calibration/tables/polaris-a100-software-matching.csv"), {}))
+             .rows)
+    {
+        const double channels = static_cast<double>(row.bytes) / row.ranks / 4096;
+        if (row.hosts == 2)
+        {
+            seen.push_back(row);
+        }
+        else if (row.kind == Kind::ALL_GATHER && channels <= 1)
+        {
+            unseen.push_back(row);
+        }
+    }
+    ASSERT_GT(unseen.size(), 20u);
+    const MachineProfile fitted = ProfileFitter(prior).Fit(seen).profile;
+    EXPECT_NEAR(fitted.constants.messageUs, 7.5, 0.8);
+    const std::vector<double> estimates = EstimateRows(fitted, unseen);
+    for (size_t i = 0; i < unseen.size(); ++i)
+    {
+        EXPECT_NEAR(estimates[i] / TimeOf(unseen[i]), 1, 0.15)
+            << unseen[i].hosts << " hosts, " << unseen[i].bytes << " bytes";
+    }
+}
+
+} // namespace
