@@ -259,6 +259,16 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
         source("bridge-moe", "Megatron-Bridge, mixtures of experts", "bridge-moe", 20, 0),
         source("llm-foundry", "llm-foundry, FSDP, A100 and H100", "llm-foundry", 12, 0, true),
         source("torchtitan", "torchtitan, H100 at 500 W and H200", "torchtitan", 0, 0, true),
+        source("megatron-sc21-rest", "Megatron-LM, A100, other rows", "megatron-sc21", 0, 0),
+        source("megatron-sc21-zero3", "DeepSpeed ZeRO-3, A100", "megatron-sc21-zero3", 0, 0),
+        source(
+            "megatron-seqpar", "Megatron-LM, sequence parallelism, A100", "megatron-seqpar", 0, 0),
+        source("megatron-h100", "Megatron-LM, H100", "megatron-h100", 0, 0),
+        source("megascale", "Megatron-LM by MegaScale, A100", "megascale", 0, 0),
+        source("nemo-h100", "NeMo, FP8, H100", "nemo-h100", 0, 0),
+        source("nemo-long", "NeMo, Llama 2 7B, long sequences, FP8, H100", "nemo-long", 0, 0),
+        source("llama3-405b", "Llama 3 405B, H100", "llama3-405b", 0, 0),
+        source("bigscience", "BigScience, Megatron-DeepSpeed, A100", "bigscience", 0, 0),
     };
     if (only == "products")
     {
