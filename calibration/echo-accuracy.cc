@@ -269,6 +269,8 @@ int WriteTraining(const std::string& folder, const std::string& only, bool full)
         source("nemo-long", "NeMo, Llama 2 7B, long sequences, FP8, H100", "nemo-long", 0, 0),
         source("llama3-405b", "Llama 3 405B, H100", "llama3-405b", 0, 0),
         source("bigscience", "BigScience, Megatron-DeepSpeed, A100", "bigscience", 0, 0),
+        source("fms-fsdp", "fms-fsdp, Llama 2, FSDP, A100", "fms-fsdp", 0, 0, true),
+        source("deepseek-v3", "DeepSeek-V3, 2,048 H800", "deepseek-v3", 0, 0),
     };
     if (only == "products")
     {
