@@ -151,8 +151,7 @@ struct Transfer
     {
         MachineProfile read = ReadProfile(YamlNode::LoadFile(machine.profile));
         read.nccl.version = machine.nccl.empty() ? read.nccl.version : machine.nccl;
-        // What hosts do for messages is of the libraries and their settings, not of the parts.
-        read.nccl.eagerBytes = 0;
+        read.nccl.eagerBytes = machine.isServed ? read.nccl.eagerBytes : 0;
         return read;
     }
 

@@ -504,17 +504,15 @@ TEST(Generator, LatentAttentionAndSharedExperts)
     TrainingPlan plan;
     plan.model = GetModelPreset("deepseek-v3");
     EXPECT_NEAR(GetModelParameters(plan) / 671e9, 1, 0.01);
-    for (const auto& [preset, size] : std::map<std::string, double>{{"mixtral-8x7b", 46.7e9},
-                                                                    {"qwen3-30b-a3b", 30.5e9},
-                                                                    {"qwen3-235b-a22b", 235e9},
-                                                                    {"gpt-oss-120b", 116.8e9},
-                                                                    {"grok-1", 314e9},
-                                                                    {"llama3-405b", 405e9},
-                                                                    {"nemotron4-340b", 340e9},
-                                                                    {"nemotron4-15b", 15.6e9},
-                                                                    {"llama2-7b", 6.74e9},
-                                                                    {"mpt-7b", 6.66e9},
-                                                                    {"bert-large", 335e6}})
+    for (const auto& [preset, size] : std::map<std::string, double>{
+             {"mixtral-8x7b", 46.7e9},  {"qwen3-30b-a3b", 30.5e9}, {"qwen3-235b-a22b", 235e9},
+             {"gpt-oss-120b", 116.8e9}, {"grok-1", 314e9},         {"llama3-405b", 405e9},
+             {"nemotron4-340b", 340e9}, {"nemotron4-15b", 15.6e9}, {"llama2-7b", 6.74e9},
+             {"mpt-7b", 6.66e9},        {"opt-13b", 12.9e9},       {"opt-175b", 175e9},
+             {"bloom-7b1", 7.07e9},     {"bloom-176b", 176.2e9},   {"llama-65b", 65.2e9},
+             {"llama2-34b", 33.7e9},    {"qwen2.5-7b", 7.61e9},    {"qwen2.5-14b", 14.7e9},
+             {"qwen2.5-32b", 32.5e9},   {"qwen2.5-72b", 72.7e9},   {"nemotron3-8b", 8.5e9},
+             {"deepseek-v2", 236e9},    {"kimi-k2", 1.03e12},      {"bert-large", 335e6}})
     {
         plan.model = GetModelPreset(preset);
         EXPECT_NEAR(GetModelParameters(plan) / size, 1, 0.02) << preset;

@@ -172,13 +172,41 @@ TEST(Schedule, MessagesBesidePassesStayInOrder)
 
 TEST(Schedule, WhatBlocksIsToldItsRemedy)
 {
-    // With two chunks both stages send, and neither receives.
-    const PipelineShape shape{2, 2, 4};
+    // Micro-batches that stages do not divide: the last turn has fewer, and stages ask for it in
+    // different orders.
+    const PipelineShape shape{3, 2, 8};
     EXPECT_THAT(MessageOf([&] { CheckPipeline(*Make("Interleaved"), shape, true, "remedy"); }),
                 HasSubstr("every stage's messages meet, or remedy"));
     EXPECT_THAT(Refusal({"F0 F1&B0 B1", "F0 F1&B0 B1"}),
                 HasSubstr("waits forever before F1&B0, expected"));
     EXPECT_THAT(Refusal({"F0 F1 B0 B1", "F1 B1 F0 B0"}, true), testing::Not(HasSubstr("remedy")));
+}
+
+TEST(Schedule, InterleavedPassesRunWithMessagesThatBlock)
+{
+    // A forward and the backward pass behind it exchange at once (Megatron-Core without
+    // overlap_p2p_comm, which wants micro-batches that the stages divide).
+    for (uint32_t stages : {2, 3, 4, 8})
+    {
+        for (uint32_t chunks : {2, 3, 6})
+        {
+            for (uint32_t turns : {1, 2, 5})
+            {
+                const PipelineShape shape{stages, chunks, turns * stages};
+                EXPECT_NO_THROW(CheckPipeline(*Make("Interleaved"), shape, true))
+                    << stages << " stages, " << chunks << " chunks, " << turns << " turns";
+            }
+        }
+    }
+    // Second stage of two, two chunks, four micro-batches: two forward passes ahead, then turns of
+    // a forward and a backward pass without a message between.
+    const auto steps = MakePipelineSteps(*Make("Interleaved"), 1, {2, 2, 4});
+    uint32_t joined = 0;
+    for (size_t i = 1; i < steps.size(); ++i)
+    {
+        joined += steps[i - 1].isPass && steps[i].isPass;
+    }
+    EXPECT_EQ(joined, 6u); // 8 forward passes less 2
 }
 
 /** Exchanges some passes with their neighbours, and makes pairs of some. */

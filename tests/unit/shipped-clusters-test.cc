@@ -100,6 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
         Shipped{"alps", 4, 16, 16, 1, 16, 0},
         Shipped{"polaris", 2, 8, 4, 1, 16, 0},
         Shipped{"leonardo", 2, 8, 8, 1, 32, 0},
+        Shipped{"jean-zay", 2, 16, 8, 1, 32, 0},
         Shipped{"dgx1-v100", 1, 8, 4, 1, 0, 0},
         Shipped{"a100-pcie", 2, 4, 2, 1, 0, 0},
         Shipped{"single-switch-8x100g", 8, 8, 8, 1, 0, 0},
@@ -119,7 +120,7 @@ TEST(ShippedClusters, AllAreTested)
     {
         files += entry.path().extension() == ".yaml" ? 1 : 0;
     }
-    EXPECT_EQ(files, 24u);
+    EXPECT_EQ(files, 25u);
 }
 
 TEST(ShippedClusters, Dgx1HasSixNvLinksAGpu)

@@ -8,6 +8,15 @@ namespace ns3
 namespace echo
 {
 
+namespace
+{
+
+/** Parts in which a product's sums are scattered beside it: Transformer Engine's default for its
+ * pipelined overlap (transformer_engine/pytorch/module/base.py, initialize_ub, num_splits). */
+constexpr uint32_t SCATTERED_PARTS = 4;
+
+} // namespace
+
 LayerOperators::LayerOperators(StepEmitter& emitter, uint32_t expertIndex)
     : m_emitter(emitter),
       m_plan(emitter.GetPlan()),
@@ -236,10 +245,25 @@ void LayerOperators::SplitForward(const std::string& name,
     if (!m_overlaps || isOutput)
     {
         m_emitter.WaitFor(gather);
-        gather = OperatorId();
+        m_emitter.Gemm({name, m_tokens, columns, inner, 1, false, IsWide(isOutput)});
+        return;
     }
-    m_emitter.Gemm({name, m_tokens, columns, inner, 1, false, IsWide(isOutput)});
+    ProductBeside(gather, name, columns, inner);
+}
+
+/**
+ * The product of what @p gather brings in as many parts as there are ranks, own rows first: the
+ * last part is multiplied when all are there (Transformer Engine's ring exchange).
+ */
+void LayerOperators::ProductBeside(OperatorId gather,
+                                   const std::string& name,
+                                   double columns,
+                                   double inner)
+{
+    const double last = m_tokens / m_plan.parallel.tensor;
+    Product(name, m_tokens - last, columns, inner);
     m_emitter.WaitFor(gather);
+    Product(name + " last part", last, columns, inner);
 }
 
 void LayerOperators::ColumnBackward(const std::string& name, double columns, bool isOutput)
@@ -289,36 +313,40 @@ void LayerOperators::RowForward(const std::string& name, double inner)
         ReduceHidden(reduce);
         return;
     }
-    // In as many parts as there are ranks: all but the first travel beside the next.
-    const double parts = m_plan.parallel.tensor;
-    Product(name, m_tokens / parts, m_hidden, inner);
-    const OperatorId scatter = m_emitter.CollectiveAsync(reduce,
-                                                         LayoutGroup::TENSOR,
-                                                         CollectiveKind::REDUCE_SCATTER,
-                                                         GetHiddenBytes(),
-                                                         m_plan.parameters);
-    Product(name + " rest", m_tokens * (parts - 1) / parts, m_hidden, inner);
-    m_emitter.WaitFor(scatter);
+    // Each part travels beside the next one's product, the last one behind all.
+    const auto scatter = [&](const std::string& part, uint64_t bytes) {
+        return m_emitter.CollectiveAsync(reduce + part,
+                                         LayoutGroup::TENSOR,
+                                         CollectiveKind::REDUCE_SCATTER,
+                                         bytes,
+                                         m_plan.parameters);
+    };
+    const double rows = m_tokens / SCATTERED_PARTS;
+    const uint64_t last = GetHiddenBytes() / SCATTERED_PARTS;
+    Product(name, rows, m_hidden, inner);
+    const OperatorId first = scatter("", GetHiddenBytes() - last);
+    Product(name + " rest", m_tokens - rows, m_hidden, inner);
+    m_emitter.WaitFor(first);
+    m_emitter.WaitFor(scatter(" last part", last));
 }
 
 void LayerOperators::RowBackward(const std::string& name, double inner)
 {
     m_emitter.Cast(name + " gradient", m_tokens * m_hidden);
-    OperatorId gather;
     if (m_overlaps)
     {
-        gather = m_emitter.CollectiveAsync(name + " output gradient all-gather",
-                                           LayoutGroup::TENSOR,
-                                           CollectiveKind::ALL_GATHER,
-                                           GetHiddenBytes(),
-                                           m_plan.parameters);
+        const OperatorId gather = m_emitter.CollectiveAsync(name + " output gradient all-gather",
+                                                            LayoutGroup::TENSOR,
+                                                            CollectiveKind::ALL_GATHER,
+                                                            GetHiddenBytes(),
+                                                            m_plan.parameters);
+        ProductBeside(gather, name + " input gradient", inner, m_hidden);
     }
     else
     {
         GatherHidden(name + " output gradient all-gather");
+        Product(name + " input gradient", m_tokens, inner, m_hidden);
     }
-    Product(name + " input gradient", m_tokens, inner, m_hidden);
-    m_emitter.WaitFor(gather);
     WeightGradient(name, inner, m_hidden, m_tokens);
 }
 

@@ -162,6 +162,7 @@ class LayerOperators
     /** A matrix of every expert of this rank; @p columns: this rank's share of its columns. */
     void Experts(const std::string& name, double columns, bool isWeightGradient);
     void Product(const std::string& name, double rows, double columns, double inner);
+    void ProductBeside(OperatorId gather, const std::string& name, double columns, double inner);
     void WeightGradient(const std::string& name,
                         double rows,
                         double columns,

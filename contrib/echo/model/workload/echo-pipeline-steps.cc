@@ -46,6 +46,22 @@ std::vector<Transfer> GetMessage(const PipelinePass& pass,
     return {transfer};
 }
 
+/**
+ * @return whether a forward pass and the backward pass behind it exchange what they need and make
+ * at once: with several chunks, where such passes follow each other more than once (Megatron-Core's
+ * send_forward_backward_recv_forward_backward). Once only, the backward pass may wait for what the
+ * forward pass makes.
+ */
+bool JoinsTurns(const std::vector<PipelinePass>& passes, const PipelineShape& shape)
+{
+    uint32_t turns = 0;
+    for (size_t i = 1; i < passes.size(); ++i)
+    {
+        turns += passes[i - 1].kind == Kind::FORWARD && passes[i].IsBackward();
+    }
+    return shape.chunks > 1 && turns > 1;
+}
+
 } // namespace
 
 MessageKey GetMessageKey(const Transfer& transfer, uint32_t stage, const PipelineShape& shape)
@@ -100,9 +116,12 @@ std::vector<PipelineStep> MakePipelineSteps(const PipelineSchedule& schedule,
         to.insert(to.end(), from.begin(), from.end());
     };
     const std::vector<PipelinePass> passes = schedule.GetPasses(stage, shape);
+    const bool joins = JoinsTurns(passes, shape);
     for (size_t i = 0; i < passes.size();)
     {
-        const size_t end = i + (passes[i].isPaired ? 2 : 1);
+        const bool isTurn = joins && i + 1 < passes.size() && passes[i].kind == Kind::FORWARD &&
+                            passes[i + 1].IsBackward();
+        const size_t end = i + (passes[i].isPaired || isTurn ? 2 : 1);
         std::vector<Transfer> inputs;
         std::vector<Transfer> made;
         for (size_t j = i; j < end; ++j)
