@@ -218,7 +218,7 @@ void TakeNet(const std::string& path, double nicGBps, MachineProfile& profile)
     to.simplexGain = from.simplexGain;
     to.netOverlapExponent = from.netOverlapExponent;
     to.netChannelGBps = from.netChannelGBps;
-    to.rendezvousUs = from.rendezvousUs;
+    to.messageUs = from.messageUs;
     profile.nccl.eagerBytes = net.nccl.eagerBytes;
     for (size_t i = 0; i < to.protocols.size(); ++i)
     {
