@@ -125,8 +125,7 @@ void SampledPolicy::CountInStep(const CollectiveInstance& instance, Sample& samp
         const auto found = m_sampled.find(other->id);
         const CollectiveSpec& spec = other->plan.spec;
         if (found != m_sampled.end() && spec.kind == instance.plan.spec.kind &&
-            spec.bytes == instance.plan.spec.bytes &&
-            sample.start - found->second.start < together)
+            spec.bytes == instance.plan.spec.bytes && sample.start - found->second.start < together)
         {
             ++found->second.inStep;
             ++sample.inStep;
