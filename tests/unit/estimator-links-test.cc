@@ -172,6 +172,76 @@ TEST(Caps, DoNotGoBelowTheLinks)
     }
 }
 
+// A host that is inside one tree and a leaf of the other sends each byte twice.
+TEST(Trees, KeepNoNicBusyForLongerThanTheTime)
+{
+    const auto model = MakeWhiteBox(
+        ReadProfile(YamlNode::LoadFile(SourceFile("calibration/profiles/dgx-a100.yaml"))));
+    const auto selector = MakeSelector(model);
+    for (uint32_t hosts = 2; hosts <= 9; ++hosts)
+    {
+        const GroupLayoutPtr layout = MakeLayout(8 * hosts, "200Gbps");
+        CollectiveSpec spec;
+        spec.kind = CollectiveKind::ALL_REDUCE;
+        spec.bytes = uint64_t{4} << 30;
+        spec.algorithm = CollectiveAlgorithmKind::TREE;
+        spec.protocol = CollectiveProtocol::SIMPLE;
+        CollectivePlan plan;
+        plan.spec = spec;
+        plan.layout = layout;
+        plan.choice = selector->Select(spec, *layout);
+        EXPECT_LE(PeakUtilizationOf(plan, model->Estimate(plan).GetTotal()), 1.001) << hosts;
+    }
+}
+
+// As NCCL has it: NVLS on one host, NVLS tree on several, and both only where a switch reduces.
+TEST(Selectors, RefuseSwitchesThatDoNotReduce)
+{
+    const auto fixed = CreateObject<FixedSelector>();
+    const auto profiled = MakeSelector(MakeWhiteBox(
+        ReadProfile(YamlNode::LoadFile(SourceFile("calibration/profiles/h100-sxm.yaml")))));
+    const auto refusal = [&](const GroupLayout& layout, CollectiveAlgorithmKind algorithm) {
+        CollectiveSpec spec;
+        spec.kind = CollectiveKind::ALL_REDUCE;
+        spec.bytes = 1 << 20;
+        spec.algorithm = algorithm;
+        std::string said;
+        for (const Ptr<CollectiveSelector>& selector :
+             {Ptr<CollectiveSelector>(fixed), Ptr<CollectiveSelector>(profiled)})
+        {
+            try
+            {
+                EXPECT_EQ(selector->Select(spec, layout).algorithm, algorithm);
+                said += "|";
+            }
+            catch (const UnsupportedError& error)
+            {
+                said += std::string(error.what()) + "|";
+            }
+        }
+        return said;
+    };
+    const auto twice = [](const std::string& text) { return text + "|" + text + "|"; };
+    const auto one = MakeLayout(8, "200Gbps");
+    const auto two = MakeLayout(16, "200Gbps");
+    EXPECT_EQ(refusal(*one, CollectiveAlgorithmKind::NVLS), "||");
+    EXPECT_EQ(refusal(*two, CollectiveAlgorithmKind::NVLS_TREE), "||");
+    EXPECT_EQ(refusal(*two, CollectiveAlgorithmKind::NVLS),
+              twice("algorithm 'nvls': found a group on 2 hosts, expected one host, whose switches "
+                    "reduce; nvls-tree joins several"));
+    EXPECT_EQ(refusal(*one, CollectiveAlgorithmKind::NVLS_TREE),
+              twice("algorithm 'nvls-tree': found a group on one host, expected several; nvls is "
+                    "for one"));
+    SmallCluster lone; // no NVSwitch joins a single GPU
+    lone.hosts = 2;
+    const auto placement = std::make_shared<const Placement>(Placement::Linear(lone.Build(), 2));
+    EXPECT_EQ(
+        refusal(*MakeGroupLayout(WorldGroup(*placement), placement),
+                CollectiveAlgorithmKind::NVLS_TREE),
+        twice("algorithm 'nvls-tree': found hosts without NVSwitch, expected GPUs joined by one, "
+              "which reduces"));
+}
+
 TEST(Caps, ChangeNoSetUp)
 {
     CostTerms terms{10, 20, 30, 0, 40};

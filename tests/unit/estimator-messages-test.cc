@@ -107,6 +107,26 @@ TEST(ServedMessages, OnlyAboveTheLimitAndBetweenHosts)
     }
 }
 
+// Where all messages are served, those of a byte a rank are too: a message holds a line at least.
+TEST(ServedMessages, AreNotFreeForASingleByte)
+{
+    MachineProfile profile = MakeRoundProfile();
+    profile.constants.messageUs = 30;
+    profile.nccl.eagerBytes = 1;
+    const GroupShape shape = EvenShape(8, 2, 5);
+    for (const Kind kind : {Kind::ALL_GATHER, Kind::ALL_TO_ALL})
+    {
+        CostQuery query;
+        query.kind = kind;
+        query.how = {kind == Kind::ALL_TO_ALL ? Algorithm::PAIRWISE : Algorithm::RING,
+                     Protocol::SIMPLE};
+        query.bytes = 8;
+        const double one = TotalOf(profile, shape, query);
+        query.bytes = 16;
+        EXPECT_NEAR(TotalOf(profile, shape, query), one, 0.01 * one) << ToString(kind);
+    }
+}
+
 // An all-to-all of 8 GPUs on two hosts: four peers on the other host, each one message for 128 KiB
 // of a channel, two channels above 32 KiB. Transfers go on beside.
 TEST(ServedMessages, OfAnAllToAllAreCountedByPeers)

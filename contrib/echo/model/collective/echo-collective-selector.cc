@@ -46,6 +46,33 @@ bool CanCarryOut(CollectiveAlgorithmKind algorithm, CollectiveKind kind)
     return false;
 }
 
+std::string WhyNotOn(CollectiveAlgorithmKind algorithm, const GroupLayout& layout)
+{
+    const std::string found = std::string("algorithm '") + ToString(algorithm) + "': found ";
+    const bool tree = algorithm == CollectiveAlgorithmKind::NVLS_TREE;
+    if (!tree && algorithm != CollectiveAlgorithmKind::NVLS)
+    {
+        return "";
+    }
+    const uint32_t hosts = layout.GetHosts();
+    if (!tree && hosts > 1)
+    {
+        return found + "a group on " + std::to_string(hosts) +
+               " hosts, expected one host, whose switches reduce; nvls-tree joins several";
+    }
+    if (tree && hosts == 1)
+    {
+        return found + "a group on one host, expected several; nvls is for one";
+    }
+    const Topology& topology = *layout.placement->GetTopology();
+    const HostId host = layout.placement->GetHost(layout.group->GetRank(layout.hosts[0][0]));
+    if (!topology.HasNvSwitch(host))
+    {
+        return found + "hosts without NVSwitch, expected GPUs joined by one, which reduces";
+    }
+    return "";
+}
+
 uint64_t PipelineChunkBytes(CollectiveAlgorithmKind algorithm,
                             const CollectiveSpec& spec,
                             uint32_t channels)
@@ -108,6 +135,10 @@ CollectiveChoice FixedSelector::Select(const CollectiveSpec& spec, const GroupLa
         throw UnsupportedError(std::string("algorithm '") + ToString(spec.algorithm) +
                                "' cannot carry out " + ToString(spec.kind));
     }
+    if (const std::string why = WhyNotOn(spec.algorithm, layout); !why.empty())
+    {
+        throw UnsupportedError(why);
+    }
     CollectiveChoice choice;
     choice.algorithm = spec.algorithm;
     if (choice.algorithm == CollectiveAlgorithmKind::AUTO)
@@ -115,7 +146,7 @@ CollectiveChoice FixedSelector::Select(const CollectiveSpec& spec, const GroupLa
         choice.algorithm = ParseCollectiveAlgorithm(m_algorithm);
     }
     if (choice.algorithm == CollectiveAlgorithmKind::AUTO ||
-        !CanCarryOut(choice.algorithm, spec.kind))
+        !CanCarryOut(choice.algorithm, spec.kind) || !WhyNotOn(choice.algorithm, layout).empty())
     {
         choice.algorithm = CanCarryOut(CollectiveAlgorithmKind::PAIRWISE, spec.kind)
                                ? CollectiveAlgorithmKind::PAIRWISE

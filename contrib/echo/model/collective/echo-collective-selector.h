@@ -15,6 +15,13 @@ namespace echo
 bool CanCarryOut(CollectiveAlgorithmKind algorithm, CollectiveKind kind);
 
 /**
+ * @return why the group's hosts cannot run @p algorithm; empty if they can. NVLS is of one host and
+ *         NVLS tree of several (NCCL src/graph/tuning.cc; NVLS on several needs CollNet, which is
+ *         not modelled), both need NVSwitch
+ */
+std::string WhyNotOn(CollectiveAlgorithmKind algorithm, const GroupLayout& layout);
+
+/**
  * @return a piece size with which chains (broadcast, reduce) and trees pipeline well: 16 to 512
  *         KiB; 0 for collectives whose steps already overlap (ring, pairwise)
  */
@@ -25,7 +32,8 @@ uint64_t PipelineChunkBytes(CollectiveAlgorithmKind algorithm,
 /**
  * Chooses algorithm, protocol, channels and chunk for what a spec leaves AUTO (or 0). What the
  * spec names is kept.
- * @throws UnsupportedError if the spec asks for an algorithm that cannot do its kind
+ * @throws UnsupportedError if the spec asks for an algorithm that cannot do its kind, or that the
+ *         group's hosts cannot run
  */
 class CollectiveSelector : public Object
 {

@@ -29,7 +29,8 @@ CollectiveChoice SettingsSelector::Select(const CollectiveSpec& spec,
     CollectiveSpec asked = spec;
     if (asked.algorithm == CollectiveAlgorithmKind::AUTO &&
         m_settings.algorithm != CollectiveAlgorithmKind::AUTO &&
-        CreateCollectiveAlgorithm(m_settings.algorithm)->Supports(spec.kind))
+        CanCarryOut(m_settings.algorithm, spec.kind) &&
+        WhyNotOn(m_settings.algorithm, layout).empty())
     {
         asked.algorithm = m_settings.algorithm;
     }

@@ -181,7 +181,8 @@ StepMessages NcclStepMessages(CollectiveProtocol protocol, double pieceBytes)
     {
         message = std::clamp(pieceBytes / 2, NcclGrainBytes(protocol), 2 * slot);
     }
-    return {std::max(1.0, std::ceil(pieceBytes / message)), std::min(pieceBytes, message)};
+    return {std::max(1.0, std::ceil(pieceBytes / message)),
+            std::max(std::min(pieceBytes, message), NCCL_LEAST_BYTES)};
 }
 
 PairParts NcclPairParts(const NcclEnvironment& environment,

@@ -76,6 +76,9 @@ double NcclSwitchHeads(const GroupShape& shape);
  */
 std::vector<TreeChunk> NcclSwitchChunks(const GroupShape& shape, double channelBytes, double bytes);
 
+/** Payload of the least that a message carries, a line of LL. */
+inline constexpr double NCCL_LEAST_BYTES = 8;
+
 /** What a channel of a ring sends in a step. */
 struct StepMessages
 {

@@ -21,13 +21,16 @@ struct Bytes
     double inter{0};
 };
 
-/** Trees: a host sends a byte on average 2 (M - 1) / M times; a GPU within a chain to both sides.
+/**
+ * Trees: a GPU within a chain sends a byte to both sides. Of a double binary tree each half of the
+ * bytes has its own, in which a host sends to its parent and to each child: of two hosts each sends
+ * a byte once, of three 3/2 times, and of more one that is inside one tree, with two children, and
+ * a leaf of the other, 3/2 + 1/2 times.
  */
 Bytes TreeBytes(const GroupShape& shape, double bytes)
 {
-    const double hosts = shape.hosts;
     return {(shape.localRanks > 2 ? 2 : shape.localRanks - 1.0) * bytes,
-            2 * (hosts - 1) / hosts * bytes};
+            std::min(shape.hosts / 2.0, 2.0) * (shape.hosts > 1 ? bytes : 0)};
 }
 
 Bytes RingBytes(const GroupShape& shape, const CostQuery& query)

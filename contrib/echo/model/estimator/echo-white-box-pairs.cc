@@ -67,7 +67,7 @@ double ServiceOf(const MachineProfile& profile, double peers, double peerBytes, 
 {
     constexpr double CHUNK = 131072;
     const double used = peerBytes > channels * CHUNK / 8 ? channels : 1;
-    const double part = peerBytes / used;
+    const double part = std::max(peerBytes / used, NCCL_LEAST_BYTES);
     if (profile.nccl.eagerBytes <= 0 || std::min(part, CHUNK) <= profile.nccl.eagerBytes)
     {
         return 0;
