@@ -177,6 +177,7 @@ void ReadParallel(const YamlNode& node, uint32_t ranks, TrainingPlan& plan)
                                     {"all-gather-parts", ContextExchange::GATHERED_PARTS}});
     plan.balanceContext = node.GetBool("context_balance", plan.balanceContext);
     plan.sharding = ReadSharding(node);
+    plan.parallel.replicas = GetCount(node, "replicas", 1);
     plan.reshardAfterForward = node.GetBool("reshard_after_forward", plan.reshardAfterForward);
     plan.overlapGradients = node.GetBool("overlap_gradients", plan.overlapGradients);
     plan.overlapParameters = node.GetBool("overlap_parameters", plan.overlapParameters);

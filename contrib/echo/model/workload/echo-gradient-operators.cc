@@ -38,18 +38,10 @@ void GradientOperators::Start()
 
 GradientOperators::Gathering GradientOperators::Gather(const ParameterCount& count)
 {
-    const std::string name = "parameters bucket " + std::to_string(m_buckets++) + " all-gather";
-    const auto gather = [&](LayoutGroup group, uint64_t elements) {
-        return elements == 0 ? OperatorId()
-                             : m_emitter.CollectiveAsync(name,
-                                                         group,
-                                                         CollectiveKind::ALL_GATHER,
-                                                         elements * BytesOf(m_plan.parameters),
-                                                         m_plan.parameters);
-    };
+    const std::string name = "parameters bucket " + std::to_string(m_buckets++) + " ";
     Gathering made;
-    made.experts = gather(LayoutGroup::EXPERT_DATA, count.experts);
-    made.dense = gather(LayoutGroup::DATA, count.dense);
+    made.experts = m_emitter.GatherParameters(name, LayoutGroup::EXPERT_DATA, count.experts);
+    made.dense = m_emitter.GatherParameters(name, LayoutGroup::DATA, count.dense);
     return made;
 }
 
@@ -121,10 +113,8 @@ uint64_t GradientOperators::GetHeld() const
 
 uint64_t GradientOperators::GetOwned() const
 {
-    const uint64_t data = m_emitter.GetGroupSize(LayoutGroup::DATA);
-    const uint64_t replicas = m_emitter.GetGroupSize(LayoutGroup::EXPERT_DATA);
-    return (m_parameters.dense + data - 1) / data +
-           (m_parameters.experts + replicas - 1) / replicas;
+    return m_emitter.GetShare(LayoutGroup::DATA, m_parameters.dense) +
+           m_emitter.GetShare(LayoutGroup::EXPERT_DATA, m_parameters.experts);
 }
 
 void GradientOperators::Flush()
@@ -155,15 +145,12 @@ void GradientOperators::Reduce(LayoutGroup group, uint64_t elements)
     {
         return;
     }
-    const bool isSplit = m_plan.SplitsOptimizer();
     m_emitter.SetPrefix("");
-    m_reductions.push_back(m_emitter.CollectiveAsync(
+    m_reductions.push_back(m_emitter.ReduceGradients(
         std::string(group == LayoutGroup::DATA ? "gradients" : "expert gradients") + " bucket " +
-            std::to_string(m_reduced.size()) + (isSplit ? " reduce-scatter" : " all-reduce"),
+            std::to_string(m_reduced.size()) + " ",
         group,
-        isSplit ? CollectiveKind::REDUCE_SCATTER : CollectiveKind::ALL_REDUCE,
-        elements * BytesOf(m_plan.gradients),
-        m_plan.gradients));
+        elements));
     m_reduced.push_back({group, elements});
 }
 
@@ -249,11 +236,9 @@ void GradientOperators::Update()
     }
     for (size_t i = 0; i < m_reduced.size(); ++i)
     {
-        m_emitter.Collective("parameters bucket " + std::to_string(i) + " all-gather",
-                             m_reduced[i].group,
-                             CollectiveKind::ALL_GATHER,
-                             m_reduced[i].elements * BytesOf(m_plan.parameters),
-                             m_plan.parameters);
+        m_emitter.WaitFor(m_emitter.GatherParameters("parameters bucket " + std::to_string(i) + " ",
+                                                     m_reduced[i].group,
+                                                     m_reduced[i].elements));
     }
 }
 

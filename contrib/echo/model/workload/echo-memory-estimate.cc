@@ -153,8 +153,11 @@ MemoryEstimate EstimateMemory(const TrainingPlan& plan, uint32_t stage)
     const ParallelLayout layout(plan.GetDegrees(),
                                 plan.parallel.tensor * plan.parallel.context * plan.parallel.data *
                                     plan.parallel.pipeline);
-    const uint64_t own = Share(count.dense, layout.GetGroupSize(LayoutGroup::DATA)) +
-                         Share(count.experts, layout.GetGroupSize(LayoutGroup::EXPERT_DATA));
+    const auto share = [&](uint64_t elements, LayoutGroup data) {
+        return Share(elements, layout.GetGroupSize(plan.GetShardGroup(data)));
+    };
+    const uint64_t own =
+        share(count.dense, LayoutGroup::DATA) + share(count.experts, LayoutGroup::EXPERT_DATA);
     const uint64_t all = count.GetTotal();
     MemoryEstimate estimate;
     uint64_t parameters = all;
@@ -226,6 +229,9 @@ std::vector<Remedy> GetRemedies(const TrainingPlan& plan)
     offer(plan.sharding < StateSharding::PARAMETERS && plan.parallel.pipeline == 1,
           "zero: 3",
           [](TrainingPlan& changed) { changed.sharding = StateSharding::PARAMETERS; });
+    offer(plan.parallel.replicas > 1, "replicas: 1", [](TrainingPlan& changed) {
+        changed.parallel.replicas = 1;
+    });
     offer(plan.recompute == RecomputeMode::NONE && plan.attention == AttentionKernel::UNFUSED,
           "recompute: selective",
           [](TrainingPlan& changed) { changed.recompute = RecomputeMode::SELECTIVE; });

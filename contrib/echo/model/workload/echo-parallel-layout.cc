@@ -12,6 +12,18 @@ namespace ns3
 namespace echo
 {
 
+namespace
+{
+
+/** @return whether all members of @p group hold the same experts, or shards of them */
+bool HoldsSameExperts(LayoutGroup group)
+{
+    return group == LayoutGroup::EXPERT_DATA || group == LayoutGroup::EXPERT_SHARD ||
+           group == LayoutGroup::EXPERT_REPLICA;
+}
+
+} // namespace
+
 GroupKind GetGroupKind(LayoutGroup group)
 {
     switch (group)
@@ -24,6 +36,10 @@ GroupKind GetGroupKind(LayoutGroup group)
         return GroupKind::EXPERT;
     case LayoutGroup::DATA:
     case LayoutGroup::EXPERT_DATA:
+    case LayoutGroup::SHARD:
+    case LayoutGroup::REPLICA:
+    case LayoutGroup::EXPERT_SHARD:
+    case LayoutGroup::EXPERT_REPLICA:
         return GroupKind::DATA;
     case LayoutGroup::PIPELINE:
         return GroupKind::PIPELINE;
@@ -52,6 +68,14 @@ const char* ToString(LayoutGroup group)
         return "dp";
     case LayoutGroup::EXPERT_DATA:
         return "edp";
+    case LayoutGroup::SHARD:
+        return "dps";
+    case LayoutGroup::REPLICA:
+        return "dpr";
+    case LayoutGroup::EXPERT_SHARD:
+        return "edps";
+    case LayoutGroup::EXPERT_REPLICA:
+        return "edpr";
     case LayoutGroup::PIPELINE:
         return "pp";
     case LayoutGroup::EMBEDDING:
@@ -72,7 +96,8 @@ ParallelLayout::ParallelLayout(const ParallelDegrees& degrees, uint32_t ranks) :
                                                     {"cp", degrees.context},
                                                     {"ep", degrees.expert},
                                                     {"dp", degrees.data},
-                                                    {"pp", degrees.pipeline}};
+                                                    {"pp", degrees.pipeline},
+                                                    {"replicas", degrees.replicas}};
     for (const auto& [key, value] : all)
     {
         if (value == 0)
@@ -97,6 +122,18 @@ ParallelLayout::ParallelLayout(const ParallelDegrees& degrees, uint32_t ranks) :
                              std::to_string(degrees.pipeline) + " = " + shown,
                          "the number of ranks, " + std::to_string(ranks));
     }
+    if (degrees.data % degrees.replicas != 0)
+    {
+        throw InputError({"", 0, "parallel.replicas"},
+                         std::to_string(degrees.replicas),
+                         "a divisor of dp " + std::to_string(degrees.data));
+    }
+    CheckExperts();
+}
+
+void ParallelLayout::CheckExperts() const
+{
+    const ParallelDegrees& degrees = m_degrees;
     const uint32_t x = degrees.GetExpertTensor();
     if (x != degrees.tensor && x != 1)
     {
@@ -117,6 +154,14 @@ ParallelLayout::ParallelLayout(const ParallelDegrees& degrees, uint32_t ranks) :
                          std::to_string(degrees.expert),
                          "a divisor of a stage's " + std::to_string(GetStageSize()) +
                              " ranks over expert_tp " + std::to_string(x));
+    }
+    const uint32_t holders = GetStageSize() / x / degrees.expert;
+    if (holders % degrees.replicas != 0)
+    {
+        throw InputError({"", 0, "parallel.replicas"},
+                         std::to_string(degrees.replicas),
+                         "a divisor of the " + std::to_string(holders) +
+                             " ranks that hold the same experts");
     }
 }
 
@@ -155,6 +200,13 @@ uint32_t ParallelLayout::GetGroupSize(LayoutGroup group) const
     case LayoutGroup::EXPERT_DATA:
         return GetStageSize() / m_degrees.GetExpertTensor() / m_degrees.expert *
                (m_degrees.isMirrored ? 2 : 1);
+    case LayoutGroup::SHARD:
+        return GetGroupSize(LayoutGroup::DATA) / m_degrees.replicas;
+    case LayoutGroup::EXPERT_SHARD:
+        return GetGroupSize(LayoutGroup::EXPERT_DATA) / m_degrees.replicas;
+    case LayoutGroup::REPLICA:
+    case LayoutGroup::EXPERT_REPLICA:
+        return m_degrees.replicas;
     case LayoutGroup::PIPELINE:
         return m_degrees.pipeline;
     case LayoutGroup::EMBEDDING:
@@ -175,6 +227,7 @@ ParallelLayout::Box ParallelLayout::GetBox(LayoutGroup group, RankId rank) const
     const auto all = [](uint32_t count) { return Range{0, count, 1}; };
     const Coordinates at = CoordinatesOf(rank);
     const uint32_t stages = m_degrees.pipeline;
+    const uint32_t shard = m_degrees.data / m_degrees.replicas;
     Box box{fixed(at.tensor), fixed(at.context), fixed(at.data), fixed(at.pipeline)};
     switch (group)
     {
@@ -193,6 +246,13 @@ ParallelLayout::Box ParallelLayout::GetBox(LayoutGroup group, RankId rank) const
             box.pipeline = {low, stages - low, stages - 1 - 2 * low};
         }
         break;
+    case LayoutGroup::SHARD:
+        box.context = all(m_degrees.context);
+        box.data = {at.data / shard * shard, at.data / shard * shard + shard, 1};
+        break;
+    case LayoutGroup::REPLICA:
+        box.data = {at.data % shard, m_degrees.data, shard};
+        break;
     case LayoutGroup::PIPELINE:
         box.pipeline = all(stages);
         break;
@@ -208,6 +268,8 @@ ParallelLayout::Box ParallelLayout::GetBox(LayoutGroup group, RankId rank) const
         break;
     case LayoutGroup::EXPERT:
     case LayoutGroup::EXPERT_DATA:
+    case LayoutGroup::EXPERT_SHARD:
+    case LayoutGroup::EXPERT_REPLICA:
     case LayoutGroup::MODEL_EXPERT:
         NS_ASSERT_MSG(false, "groups of experts are no boxes");
         break;
@@ -220,6 +282,23 @@ uint32_t ParallelLayout::GetExpertIndex(RankId rank) const
     return rank.Get() % GetStageSize() / m_degrees.GetExpertTensor() % m_degrees.expert;
 }
 
+ParallelLayout::Range ParallelLayout::GetExpertPlaces(LayoutGroup group, RankId rank) const
+{
+    const uint32_t block = m_degrees.GetExpertTensor() * m_degrees.expert;
+    const uint32_t place = rank.Get() % GetStageSize() / block;
+    const uint32_t all = GetStageSize() / block;
+    const uint32_t shard = all / m_degrees.replicas;
+    switch (group)
+    {
+    case LayoutGroup::EXPERT_SHARD:
+        return {place / shard * shard, place / shard * shard + shard, 1};
+    case LayoutGroup::EXPERT_REPLICA:
+        return {place % shard, all, shard};
+    default:
+        return {0, all, 1};
+    }
+}
+
 std::vector<RankId> ParallelLayout::GetExpertGroup(LayoutGroup group, RankId rank) const
 {
     const uint32_t stageSize = GetStageSize();
@@ -229,16 +308,17 @@ std::vector<RankId> ParallelLayout::GetExpertGroup(LayoutGroup group, RankId ran
     const uint32_t stage = rank.Get() / stageSize;
     std::vector<RankId> ranks;
     ranks.reserve(GetGroupSize(group));
-    if (group == LayoutGroup::EXPERT_DATA)
+    if (HoldsSameExperts(group))
     {
+        const Range places = GetExpertPlaces(group, rank);
         const uint32_t mirror = m_degrees.pipeline - 1 - stage;
         const uint32_t last = m_degrees.isMirrored ? std::max(stage, mirror) : stage;
         const uint32_t low = m_degrees.isMirrored ? std::min(stage, mirror) : stage;
         for (uint32_t s = low; s <= last; s += std::max(1U, last - low))
         {
-            for (uint32_t i = index % block; i < stageSize; i += block)
+            for (uint32_t place = places.first; place < places.end; place += places.stride)
             {
-                ranks.emplace_back(s * stageSize + i);
+                ranks.emplace_back(s * stageSize + place * block + index % block);
             }
         }
         return ranks;
@@ -261,7 +341,7 @@ namespace
 
 bool IsExpertGroup(LayoutGroup group)
 {
-    return group == LayoutGroup::EXPERT || group == LayoutGroup::EXPERT_DATA ||
+    return group == LayoutGroup::EXPERT || HoldsSameExperts(group) ||
            group == LayoutGroup::MODEL_EXPERT;
 }
 
@@ -278,9 +358,10 @@ RankId ParallelLayout::GetFirstOfGroup(LayoutGroup group, RankId rank) const
         const uint32_t mirror = m_degrees.isMirrored // first rank of the stage that comes first
                                     ? std::min(stage, GetRankCount() - GetStageSize() - stage)
                                     : stage;
-        return RankId(group == LayoutGroup::EXPERT_DATA ? mirror + index % block
-                      : group == LayoutGroup::EXPERT    ? stage + index / block * block + index % x
-                                                        : index / block * block);
+        const uint32_t place = GetExpertPlaces(group, rank).first;
+        return RankId(HoldsSameExperts(group)        ? mirror + place * block + index % block
+                      : group == LayoutGroup::EXPERT ? stage + index / block * block + index % x
+                                                     : index / block * block);
     }
     const Box box = GetBox(group, rank);
     return RankOf({box.tensor.first, box.context.first, box.data.first, box.pipeline.first});

@@ -24,6 +24,8 @@ struct ParallelDegrees
     uint32_t expertTensor{0}; //!< tensor degree of experts: 0 (as tensor) or 1
     bool isMirrored{false}; //!< stages s and pipeline - 1 - s hold the same parameters (DualPipe);
                             //!< an even number of stages
+    uint32_t replicas{1};   //!< whole copies of what data ranks split (HSDP): each is of a run of
+                            //!< data indices, 1/replicas of them
 
     /** @return ways in which the matrices of an expert are split */
     uint32_t GetExpertTensor() const
@@ -41,17 +43,22 @@ enum class LayoutGroup : uint8_t
     DATA,         //!< replicas of the dense parameters: all context and data indices (mirrored: of
                   //!< both stages)
     EXPERT_DATA,  //!< replicas of the same experts
-    PIPELINE,     //!< the stages in order
-    EMBEDDING,    //!< first and last stage, which share the word embedding
-    MODEL,        //!< one replica of the dense model: all tensor and pipeline indices
-    MODEL_EXPERT, //!< one replica of model and experts: MODEL times EXPERT
+    SHARD,        //!< those of DATA that split one whole copy among them
+    REPLICA,      //!< those of DATA that hold the same shard of different copies
+    EXPERT_SHARD, //!< as SHARD of EXPERT_DATA
+    EXPERT_REPLICA, //!< as REPLICA of EXPERT_DATA
+    PIPELINE,       //!< the stages in order
+    EMBEDDING,      //!< first and last stage, which share the word embedding
+    MODEL,          //!< one replica of the dense model: all tensor and pipeline indices
+    MODEL_EXPERT,   //!< one replica of model and experts: MODEL times EXPERT
     WORLD,
 };
 
 /** @return the dimension under which reports show a group */
 GroupKind GetGroupKind(LayoutGroup group);
 
-/** @return a short name: "tp", "cp", "ep", "dp", "edp", "pp", "embedding", "mp", "mep", "world" */
+/** @return a short name: "tp", "cp", "ep", "dp", "edp", "dps", "dpr", "edps", "edpr", "pp",
+ * "embedding", "mp", "mep", "world" */
 const char* ToString(LayoutGroup group);
 
 /**
@@ -63,6 +70,10 @@ const char* ToString(LayoutGroup group);
  * tensor degree X of experts (T or 1) the i-th rank of a stage is
  *
  *   i = expertTensor + X * (expert + E * expertData).
+ *
+ * With several replicas, each is of consecutive data indices, so of consecutive indices
+ * expertData too: the replica is the outermost part of both (PyTorch's device mesh of HYBRID_SHARD,
+ * Megatron-Core's num_distributed_optimizer_instances).
  */
 class ParallelLayout
 {
@@ -79,8 +90,8 @@ class ParallelLayout
      * @param degrees the plan
      * @param ranks ranks of the job
      * @throws InputError if a degree is 0, their product is not @p ranks (the message names all
-     *         numbers), or the expert degree does not divide the data degree; items are keys of
-     *         the generator's `parallel` block
+     *         numbers), or the expert degree does not divide the data degree, or the replicas do
+     * not divide the ranks that hold the same; items are keys of the generator's `parallel` block
      */
     ParallelLayout(const ParallelDegrees& degrees, uint32_t ranks);
 
@@ -131,6 +142,9 @@ class ParallelLayout
 
     Box GetBox(LayoutGroup group, RankId rank) const;
     std::vector<RankId> GetExpertGroup(LayoutGroup group, RankId rank) const;
+    /** The places of a rank's group among the replicas of its experts. */
+    Range GetExpertPlaces(LayoutGroup group, RankId rank) const;
+    void CheckExperts() const;
 
     /** @return ranks of a stage */
     uint32_t GetStageSize() const

@@ -36,16 +36,9 @@ void ShardedLayers::Fetch(uint32_t unit)
     }
     m_isThere[unit] = true;
     const ParameterCount count = GetCount(unit);
-    const auto gather = [&](LayoutGroup group, uint64_t elements) {
-        return elements == 0 ? OperatorId()
-                             : m_emitter.CollectiveAsync("parameters all-gather",
-                                                         group,
-                                                         CollectiveKind::ALL_GATHER,
-                                                         elements * BytesOf(m_plan.parameters),
-                                                         m_plan.parameters);
-    };
-    m_gathers[unit] = gather(LayoutGroup::DATA, count.dense);
-    m_expertGathers[unit] = gather(LayoutGroup::EXPERT_DATA, count.experts);
+    m_gathers[unit] = m_emitter.GatherParameters("parameters ", LayoutGroup::DATA, count.dense);
+    m_expertGathers[unit] =
+        m_emitter.GatherParameters("parameters ", LayoutGroup::EXPERT_DATA, count.experts);
 }
 
 void ShardedLayers::Need(uint32_t unit)
@@ -128,19 +121,10 @@ void ShardedLayers::EndBackward()
 void ShardedLayers::Reduce(uint32_t unit, const std::string& name)
 {
     const ParameterCount count = GetCount(unit);
-    const auto reduce = [&](LayoutGroup group, uint64_t elements) {
-        if (elements > 0)
-        {
-            m_reductions.push_back(m_emitter.CollectiveAsync("gradients reduce-scatter",
-                                                             group,
-                                                             CollectiveKind::REDUCE_SCATTER,
-                                                             elements * BytesOf(m_plan.gradients),
-                                                             m_plan.gradients));
-        }
-    };
     m_emitter.SetPrefix(name);
-    reduce(LayoutGroup::DATA, count.dense);
-    reduce(LayoutGroup::EXPERT_DATA, count.experts);
+    m_reductions.push_back(m_emitter.ReduceGradients("gradients ", LayoutGroup::DATA, count.dense));
+    m_reductions.push_back(
+        m_emitter.ReduceGradients("gradients ", LayoutGroup::EXPERT_DATA, count.experts));
 }
 
 void ShardedLayers::Finish()

@@ -218,6 +218,63 @@ OperatorId StepEmitter::CollectiveAsync(const std::string& name,
     return op;
 }
 
+OperatorId StepEmitter::ReduceGradients(const std::string& name,
+                                        LayoutGroup data,
+                                        uint64_t elements)
+{
+    const uint64_t bytes = BytesOf(m_plan.gradients);
+    if (elements == 0)
+    {
+        return OperatorId();
+    }
+    if (!m_plan.SplitsOptimizer())
+    {
+        return CollectiveAsync(name + "all-reduce",
+                               data,
+                               CollectiveKind::ALL_REDUCE,
+                               elements * bytes,
+                               m_plan.gradients);
+    }
+    const OperatorId scattered = CollectiveAsync(name + "reduce-scatter",
+                                                 m_plan.GetShardGroup(data),
+                                                 CollectiveKind::REDUCE_SCATTER,
+                                                 elements * bytes,
+                                                 m_plan.gradients);
+    if (m_plan.parallel.replicas == 1)
+    {
+        return scattered;
+    }
+    const OperatorId summed = CollectiveAsync(
+        name + "all-reduce",
+        data == LayoutGroup::DATA ? LayoutGroup::REPLICA : LayoutGroup::EXPERT_REPLICA,
+        CollectiveKind::ALL_REDUCE,
+        GetShare(data, elements) * bytes,
+        m_plan.gradients);
+    if (scattered.IsValid())
+    {
+        m_builder.AddDependency(summed, scattered);
+    }
+    return summed;
+}
+
+OperatorId StepEmitter::GatherParameters(const std::string& name,
+                                         LayoutGroup data,
+                                         uint64_t elements)
+{
+    return elements == 0 ? OperatorId()
+                         : CollectiveAsync(name + "all-gather",
+                                           m_plan.GetShardGroup(data),
+                                           CollectiveKind::ALL_GATHER,
+                                           elements * BytesOf(m_plan.parameters),
+                                           m_plan.parameters);
+}
+
+uint64_t StepEmitter::GetShare(LayoutGroup data, uint64_t elements) const
+{
+    const uint64_t ranks = m_layout.GetGroupSize(m_plan.GetShardGroup(data));
+    return (elements + ranks - 1) / ranks;
+}
+
 void StepEmitter::WaitFor(OperatorId op)
 {
     if (op.IsValid())

@@ -118,6 +118,19 @@ class StepEmitter
     OperatorId CollectiveAsync(const std::string& name,
                                LayoutGroup group,
                                const CollectiveSpec& spec);
+
+    /**
+     * Gradients of all @p elements of what the ranks of @p data (DATA or EXPERT_DATA) hold, over
+     * them: an all-reduce, or where the plan splits their state a reduce-scatter among those that
+     * split a copy and, with several copies, an all-reduce of what each has of it behind.
+     * @return the last operator; invalid if there is nothing to reduce
+     */
+    OperatorId ReduceGradients(const std::string& name, LayoutGroup data, uint64_t elements);
+    /** Parameters of all @p elements, gathered among those that split a copy. @return as above */
+    OperatorId GatherParameters(const std::string& name, LayoutGroup data, uint64_t elements);
+    /** @return elements that a rank owns of the @p elements that the ranks of @p data split */
+    uint64_t GetShare(LayoutGroup data, uint64_t elements) const;
+
     /** Kernels and communications of this lane start after @p op from here on (nothing if it is
      * invalid). */
     void WaitFor(OperatorId op);

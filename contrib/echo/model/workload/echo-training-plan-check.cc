@@ -225,6 +225,19 @@ void CheckSharding(const TrainingPlan& plan)
                "false without zero 3",
                "it where parameters are split (zero: 3) only");
     }
+    const std::string replicas = std::to_string(plan.parallel.replicas);
+    if (plan.parallel.replicas > 1 && plan.sharding == StateSharding::NONE)
+    {
+        Refuse("parallel.replicas",
+               replicas + " without zero",
+               "it where state is split (zero: 1, 2 or 3) only");
+    }
+    if (plan.parallel.replicas > 1 && plan.HoldsTwice())
+    {
+        Refuse("parallel.replicas",
+               replicas + " with a schedule that holds every part twice",
+               "1 there");
+    }
     if (plan.sharding == StateSharding::NONE && plan.overlapParameters)
     {
         Refuse("parallel.overlap_parameters",

@@ -218,6 +218,14 @@ struct TrainingPlan
         return sharding != StateSharding::NONE;
     }
 
+    /** @return the ranks that split what the ranks of @p data (DATA or EXPERT_DATA) hold */
+    LayoutGroup GetShardGroup(LayoutGroup data) const
+    {
+        return parallel.replicas == 1      ? data
+               : data == LayoutGroup::DATA ? LayoutGroup::SHARD
+                                           : LayoutGroup::EXPERT_SHARD;
+    }
+
     /** @return whether the backward pass makes @p module again */
     bool Recomputes(RecomputeModule module) const
     {
