@@ -64,20 +64,25 @@ TEST(ParallelLayout, CoordinatesAndRanksAreInverse)
     EXPECT_EQ(std::count(seen.begin(), seen.end(), true), 120);
 }
 
-TEST(ParallelLayout, EveryRankIsOnceInTheGroupsOfEachKind)
+/** Every rank is in one group of each kind, which is that of all its members. */
+void ExpectGroupsOfEachKind(const ParallelLayout& layout)
 {
-    const ParallelLayout layout({2, 1, 2, 4, 3}, 24);
+    const uint32_t ranks = layout.GetRankCount();
     for (auto kind : {LayoutGroup::TENSOR,
                       LayoutGroup::CONTEXT,
                       LayoutGroup::EXPERT,
                       LayoutGroup::DATA,
                       LayoutGroup::EXPERT_DATA,
+                      LayoutGroup::SHARD,
+                      LayoutGroup::REPLICA,
+                      LayoutGroup::EXPERT_SHARD,
+                      LayoutGroup::EXPERT_REPLICA,
                       LayoutGroup::PIPELINE,
                       LayoutGroup::MODEL,
                       LayoutGroup::MODEL_EXPERT,
                       LayoutGroup::WORLD})
     {
-        std::vector<uint32_t> times(24, 0);
+        std::vector<uint32_t> times(ranks, 0);
         for (const auto& group : layout.GetGroups(kind))
         {
             EXPECT_EQ(group.size(), layout.GetGroupSize(kind)) << ToString(kind);
@@ -88,7 +93,18 @@ TEST(ParallelLayout, EveryRankIsOnceInTheGroupsOfEachKind)
                 EXPECT_EQ(layout.GetFirstOfGroup(kind, rank), group.front());
             }
         }
-        EXPECT_EQ(times, std::vector<uint32_t>(24, 1)) << ToString(kind);
+        EXPECT_EQ(times, std::vector<uint32_t>(ranks, 1)) << ToString(kind);
+    }
+}
+
+TEST(ParallelLayout, EveryRankIsOnceInTheGroupsOfEachKind)
+{
+    ExpectGroupsOfEachKind(ParallelLayout({2, 1, 2, 4, 3}, 24));
+    for (const uint32_t replicas : {2, 4})
+    {
+        ParallelDegrees degrees{2, 1, 2, 8, 2};
+        degrees.replicas = replicas;
+        ExpectGroupsOfEachKind(ParallelLayout(degrees, 32));
     }
 }
 

@@ -76,32 +76,6 @@ TEST(Replicas, OfExpertsAreRunsToo)
     EXPECT_EQ(GroupOf(layout, LayoutGroup::EXPERT_REPLICA, 6), (Ranks{2, 6}));
 }
 
-TEST(Replicas, EveryRankIsOnceInTheGroupsOfEachKind)
-{
-    for (const uint32_t replicas : {1, 2, 4})
-    {
-        const ParallelLayout layout(WithReplicas({2, 1, 2, 8, 2}, replicas), 32);
-        for (auto kind : {LayoutGroup::SHARD,
-                          LayoutGroup::REPLICA,
-                          LayoutGroup::EXPERT_SHARD,
-                          LayoutGroup::EXPERT_REPLICA})
-        {
-            Ranks times(32, 0);
-            for (const auto& group : layout.GetGroups(kind))
-            {
-                EXPECT_EQ(group.size(), layout.GetGroupSize(kind)) << ToString(kind);
-                for (RankId rank : group)
-                {
-                    ++times[rank.Get()];
-                    EXPECT_EQ(layout.GetGroup(kind, rank), group);
-                    EXPECT_EQ(layout.GetFirstOfGroup(kind, rank), group.front());
-                }
-            }
-            EXPECT_EQ(times, Ranks(32, 1)) << ToString(kind);
-        }
-    }
-}
-
 // 8 data ranks, 2 copies: reductions are scattered over 4, and a quarter is summed over 2, each
 // sum behind its scattering.
 TEST(Replicas, SumWhatEachRankHasBehindTheScattering)
