@@ -181,6 +181,43 @@ TEST(Attention, GatheredPartsAreMergedInFp32)
     EXPECT_EQ(sends, (std::map<uint64_t, uint32_t>{{32 * 512 * 4, 4}}));
 }
 
+// Two context ranks on 8 heads of 32: 64 tokens of 3 x 256 elements of 2 B leave for the other, and
+// 256 of the output come back; backward their gradients. Each rank works on all 128 tokens of 4
+// heads.
+TEST(Attention, HeadsAreSharedByAllToAlls)
+{
+    TrainingPlan plan = SmallPlan({1, 2, 1, 1, 1}, 1);
+    plan.parameters = DataType::BF16;
+    plan.matmul = DataType::BF16;
+    plan.attention = AttentionKernel::FLASH;
+    plan.contextExchange = ContextExchange::ALL_TO_ALL;
+    const auto workload = GenerateTransformer(plan, 2);
+    EXPECT_TRUE(WorkloadHealth(*workload).GetWarnings().empty());
+    EXPECT_NEAR(FlopsOf(*workload) / plan.GetStepFlops(), 1, 1e-9);
+    EXPECT_EQ(workload->GetProgram(RankId(0)), workload->GetProgram(RankId(1)));
+    const ExecutionGraph& program = *workload->GetProgram(RankId(0));
+    std::vector<uint64_t> bytes;
+    for (const Operator& op : program.GetOperators())
+    {
+        if (op.type == OperatorType::COLLECTIVE &&
+            program.GetCommunication(op).spec.kind == CollectiveKind::ALL_TO_ALL)
+        {
+            bytes.push_back(program.GetCommunication(op).spec.bytes);
+        }
+        if (program.GetName(op) == "layer 0 forward attention")
+        {
+            EXPECT_EQ(op.shape.rows, 128u);
+            EXPECT_EQ(op.shape.batch, 4u);
+        }
+    }
+    const uint64_t queries = 64 * 256 * 2;
+    EXPECT_EQ(bytes, (std::vector<uint64_t>{3 * queries, queries, queries, 3 * queries}));
+    plan.parallel.context = 16;
+    EXPECT_EQ(MessageOf([&] { plan.Check(); }),
+              "parallel.context_exchange: found all-to-all of 8 heads over tp x cp 16, expected "
+              "heads and kv_heads that tp x cp divides");
+}
+
 TEST(Attention, PlansSayWhatIsMultipliedInFp8)
 {
     const auto read = [](const std::string& keys) {

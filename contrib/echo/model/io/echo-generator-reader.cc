@@ -174,7 +174,8 @@ void ReadParallel(const YamlNode& node, uint32_t ranks, TrainingPlan& plan)
                                    plan.contextExchange,
                                    {{"ring", ContextExchange::RING},
                                     {"all-gather", ContextExchange::ALL_GATHER},
-                                    {"all-gather-parts", ContextExchange::GATHERED_PARTS}});
+                                    {"all-gather-parts", ContextExchange::GATHERED_PARTS},
+                                    {"all-to-all", ContextExchange::ALL_TO_ALL}});
     plan.balanceContext = node.GetBool("context_balance", plan.balanceContext);
     plan.sharding = ReadSharding(node);
     plan.parallel.replicas = GetCount(node, "replicas", 1);

@@ -253,23 +253,33 @@ void LayerOperators::FusedCore(bool isBackward)
     case ContextExchange::GATHERED_PARTS:
         PartsCore(isBackward);
         return;
+    case ContextExchange::ALL_TO_ALL:
+        ExchangedCore(isBackward);
+        return;
     case ContextExchange::RING:
         RingCore(isBackward);
         return;
     }
 }
 
-/** @param share of the pairs of query and key of all context ranks */
-void LayerOperators::CoreStep(bool isBackward, double share, const std::string& name)
+/**
+ * @param share of the pairs of query and key of all context ranks
+ * @param sharesHeads context ranks share the heads, not the sequence
+ */
+void LayerOperators::CoreStep(bool isBackward,
+                              double share,
+                              const std::string& name,
+                              bool sharesHeads)
 {
+    const uint32_t ranks = m_plan.parallel.context;
     const double pairs = m_heads * m_model.GetVisiblePairs(m_layer) * share;
     const double size = m_model.GetHeadSize();
     const double value = m_model.GetValueSize();
-    const uint32_t tokens = m_model.sequence / m_plan.parallel.context;
+    const uint32_t tokens = m_model.sequence / (sharesHeads ? 1 : ranks);
     const KernelShape shape{tokens,
                             std::min(tokens, m_model.GetVisibleKeys(m_layer)),
                             m_model.GetHeadSize(),
-                            static_cast<uint32_t>(m_heads + 0.5)};
+                            static_cast<uint32_t>(m_heads / (sharesHeads ? ranks : 1) + 0.5)};
     // Forward: scores and output; backward: five products, as the scores are computed again
     // (arXiv 2307.08691). Queries, keys, values and outputs, and their gradients, move once.
     const double bytes = m_tokens * (m_qkv + m_attention) * m_bytes;

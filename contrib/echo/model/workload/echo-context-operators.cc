@@ -121,6 +121,35 @@ void LayerOperators::PartsCore(bool isBackward)
 }
 
 /**
+ * Queries, keys and values of all heads and a part of the sequence become those of a share of the
+ * heads and the whole sequence, and attention's output goes the other way (arXiv 2309.14509, 3.1;
+ * Transformer Engine's AttnFuncWithCPAndQKVOA2A). What was exchanged forward is kept.
+ */
+void LayerOperators::ExchangedCore(bool isBackward)
+{
+    const double share = 1.0 / m_plan.parallel.context;
+    SwapHeads(isBackward ? "attention output gradient" : "attention queries, keys and values",
+              isBackward ? m_attention : m_qkv);
+    CoreStep(isBackward, share, "attention", true);
+    SwapHeads(isBackward ? "attention queries, keys and values gradient" : "attention output",
+              isBackward ? m_qkv : m_attention);
+}
+
+/** An all-to-all of @p columns of each token, put in order of its receivers before and of tokens
+ * behind. */
+void LayerOperators::SwapHeads(const std::string& name, double columns)
+{
+    const double copied = m_tokens * columns * 2 * m_bytes;
+    m_emitter.Memory(name + " order", KernelKind::ELEMENTWISE, copied);
+    m_emitter.Collective(name + " all-to-all",
+                         LayoutGroup::CONTEXT,
+                         CollectiveKind::ALL_TO_ALL,
+                         GetBytes(columns),
+                         m_plan.parameters);
+    m_emitter.Memory(name + " order", KernelKind::ELEMENTWISE, copied);
+}
+
+/**
  * Adds what a step made to what those before it made: outputs by their sums of exponentials, or
  * gradients of queries, and of keys and values (@p keyValues of a token). Each is read, and the sum
  * read and written in elements of @p sumBytes. Balanced, half of the steps concern half of the

@@ -127,11 +127,13 @@ class LayerOperators
     void UnfusedCoreForward();
     void UnfusedCoreBackward();
     void FusedCore(bool isBackward);
-    void CoreStep(bool isBackward, double share, const std::string& name);
+    void CoreStep(bool isBackward, double share, const std::string& name, bool sharesHeads = false);
     double GetStepShare(uint32_t step) const;
     void GatheredCore(bool isBackward);
     void RingCore(bool isBackward);
     void PartsCore(bool isBackward);
+    void ExchangedCore(bool isBackward);
+    void SwapHeads(const std::string& name, double columns);
     void MergeStep(bool isBackward,
                    uint32_t step,
                    const std::string& name,

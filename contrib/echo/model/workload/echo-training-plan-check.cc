@@ -189,16 +189,31 @@ void CheckPrecision(const TrainingPlan& plan)
 void CheckContext(const TrainingPlan& plan)
 {
     const bool isFused = plan.attention != AttentionKernel::UNFUSED;
-    if (!isFused && plan.contextExchange == ContextExchange::GATHERED_PARTS)
+    const bool sharesHeads = plan.contextExchange == ContextExchange::ALL_TO_ALL;
+    if (!isFused && (sharesHeads || plan.contextExchange == ContextExchange::GATHERED_PARTS))
     {
         Refuse("parallel.context_exchange",
-               "all-gather-parts with attention: unfused",
+               std::string(sharesHeads ? "all-to-all" : "all-gather-parts") +
+                   " with attention: unfused",
                "a fused kernel, or all-gather");
     }
-    if (!plan.balanceContext && (!isFused || !plan.model.causal || plan.model.window > 0))
+    const uint64_t ranks = uint64_t(plan.parallel.tensor) * plan.parallel.context;
+    for (const uint32_t heads : {plan.model.heads, plan.model.kvHeads})
+    {
+        if (sharesHeads && plan.parallel.context > 1 && heads % ranks != 0)
+        {
+            Refuse("parallel.context_exchange",
+                   "all-to-all of " + std::to_string(heads) + " heads over tp x cp " +
+                       std::to_string(ranks),
+                   "heads and kv_heads that tp x cp divides");
+        }
+    }
+    if (!plan.balanceContext &&
+        (!isFused || sharesHeads || !plan.model.causal || plan.model.window > 0))
     {
         Refuse("parallel.context_balance",
                !isFused             ? "false with attention: unfused"
+               : sharesHeads        ? "false with context_exchange: all-to-all"
                : !plan.model.causal ? "false without a causal mask"
                                     : "false with a window",
                "it for fused attention that a causal mask makes unequal");

@@ -72,6 +72,8 @@ enum class ContextExchange : uint8_t
     RING,           //!< passed on in a ring beside attention on the part at hand (arXiv 2310.01889)
     ALL_GATHER,     //!< gathered before attention (arXiv 2407.21783, 3.3.2)
     GATHERED_PARTS, //!< gathered beside attention on the own part, the others taken one at a time
+    ALL_TO_ALL,     //!< every rank gets the whole sequence for its share of the heads
+                    //!< (arXiv 2309.14509)
 };
 
 /** Parts of a layer that a CUDA graph holds (Megatron-Core's cuda_graph_scope). */

@@ -27,6 +27,7 @@ ProgramIndex GetIndex(const TrainingPlan& plan, const ParallelLayout& layout, Ra
     const ParallelLayout::Coordinates at = layout.CoordinatesOf(rank);
     const bool differs =
         plan.parallel.context > 1 && plan.attention != AttentionKernel::UNFUSED &&
+        plan.contextExchange != ContextExchange::ALL_TO_ALL &&
         (plan.contextExchange != ContextExchange::ALL_GATHER || !plan.balanceContext);
     ProgramIndex index;
     index.stage = at.pipeline;
