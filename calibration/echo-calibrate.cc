@@ -85,11 +85,46 @@ void AddOptions(EchoCommandLine& line, Options& options)
     line.AddOption("out", "the profile to write; default: none is written", options.out);
 }
 
-/** An operation as nccl-tests or as Echo writes it. */
-CollectiveKind ParseOperation(const std::string& name)
+/** An operation as nccl-tests or as Echo writes it, of @p option. */
+CollectiveKind ParseOperation(const std::string& name, const char* option)
 {
     const auto kind = FindOperation(name);
-    return kind ? *kind : ParseCollectiveKind(name);
+    if (kind)
+    {
+        return *kind;
+    }
+    try
+    {
+        return ParseCollectiveKind(name);
+    }
+    catch (const InputError& error)
+    {
+        throw error.At({"", 0, option});
+    }
+}
+
+/** Refuses options that what is asked for would not look at. */
+void RefuseIgnored(const EchoCommandLine& line)
+{
+    const bool scales = line.IsGiven("like");
+    for (const char* name : {"check", "rows", "eager", "thread", "selection", "op"})
+    {
+        if (scales && line.IsGiven(name))
+        {
+            throw InputError({"", 0, "--" + std::string(name)},
+                             "it beside --like",
+                             "it with --log, whose rows it is about");
+        }
+    }
+    for (const char* name : {"rows", "out", "name", "source"})
+    {
+        if (line.IsGiven("check") && line.IsGiven(name))
+        {
+            throw InputError({"", 0, "--" + std::string(name)},
+                             "it beside --check",
+                             "one of the two: with --check nothing is fitted");
+        }
+    }
 }
 
 /** Reads FILE@key=value...: the file and what the user knows of it. */
@@ -100,7 +135,7 @@ std::vector<Measurement> ReadLog(const std::string& argument,
     NcclTestsHints hints;
     if (!op.empty())
     {
-        hints.kind = ParseOperation(op);
+        hints.kind = ParseOperation(op, "--op");
     }
     std::istringstream parts(argument);
     std::string path;
@@ -116,7 +151,7 @@ std::vector<Measurement> ReadLog(const std::string& argument,
         const bool number = !value.empty() && *end == '\0' && count > 0 && count < 10000000;
         if (key == "op")
         {
-            hints.kind = ParseOperation(value);
+            hints.kind = ParseOperation(value, "--log");
             hints.isKindOfLog = true;
         }
         else if (number && (key == "ranks" || key == "hosts"))
@@ -243,7 +278,14 @@ int Scale(const Options& options, const Cluster& cluster, const HostLinks& links
     nccl.cpu = search.cpu == "auto" ? measured.nccl.cpu : ParseCpuVendor(search.cpu);
     nccl.ll128BetweenHosts =
         search.ll128 == "auto" ? measured.nccl.ll128BetweenHosts : search.ll128 == "on";
+    nccl.eagerBytes = measured.nccl.eagerBytes;
     MachineProfile profile = ScaleProfile(measured, nccl, links.gpuGBps, links.nicGBps);
+    if (search.nvls == "on" && profile.constants.nvlsGBps <= 0)
+    {
+        throw InputError({"", 0, "--nvls"},
+                         "on with profile " + measured.name + ", which has no NVLink SHARP",
+                         "a profile with it");
+    }
     if (search.nvls == "off")
     {
         profile.nccl.nvlsPathGBps = 0;
@@ -259,6 +301,7 @@ int Scale(const Options& options, const Cluster& cluster, const HostLinks& links
     {
         TakeNet(options.net, links.nicGBps, profile);
     }
+    profile.source += options.source.empty() ? "" : "; " + options.source;
     WriteProfile(options, profile);
     return 0;
 }
@@ -269,6 +312,7 @@ int Run(const Options& options)
     {
         throw InputError({}, options.cluster.empty() ? "no --cluster" : "no --log", "both");
     }
+    CheckSearchOptions(options.search);
     const Cluster cluster = ReadClusterFile(options.cluster);
     const HostLinks links = ReadHostLinks(*cluster.topology);
     if (!options.like.empty())
@@ -338,6 +382,7 @@ int main(int argc, char* argv[])
                              "--out=profile.yaml: fits an estimator profile to nccl-tests.");
         AddOptions(line, options);
         line.Parse(argc, argv);
+        RefuseIgnored(line);
         return Run(options);
     });
 }

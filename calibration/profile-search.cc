@@ -210,14 +210,33 @@ double BelievedCost(const ProfileFitter::Result& result)
     return result.cost / (result.profile.nccl.eagerBytes > 0 ? FURTHER : 1);
 }
 
+void CheckSearchOptions(const SearchOptions& options)
+{
+    Check("--ll128", options.ll128, {"auto", "on", "off"});
+    Check("--nvls", options.nvls, {"auto", "on", "off"});
+    Check("--thread", options.thread, {"auto", "one", "several"});
+    Check("--selection", options.selection, {"tuner", "least-cost"});
+    Check("--cpu", options.cpu, {"auto", "amd", "intel", "other"});
+    ListEager(options.eager, true);
+    if (options.nccl != "auto")
+    {
+        try
+        {
+            ParseNcclVersion(options.nccl);
+        }
+        catch (const InputError& error)
+        {
+            throw error.At({"", 0, "--nccl"});
+        }
+    }
+}
+
 SearchResult SearchProfile(const SearchOptions& options,
                            const HostLinks& links,
                            const NcclEnvironment& deduced,
                            const std::vector<Measurement>& rows)
 {
-    Check("--ll128", options.ll128, {"auto", "on", "off"});
-    Check("--nvls", options.nvls, {"auto", "on", "off"});
-    Check("--thread", options.thread, {"auto", "one", "several"});
+    CheckSearchOptions(options);
     bool several = false;
     bool unknown = false;
     bool oneThread = false;

@@ -38,6 +38,9 @@ struct SearchOptions
     std::string selection{"tuner"}; //!< tuner, least-cost
 };
 
+/** @throws InputError naming the option that is not one of its words */
+void CheckSearchOptions(const SearchOptions& options);
+
 /** The best fit, and what it started from. */
 struct SearchResult
 {

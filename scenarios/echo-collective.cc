@@ -270,6 +270,12 @@ int Run(const Options& options)
     {
         throw InputError({"", 0, "--op"}, "'all-to-all-v'", "all-to-all (splits need a scenario)");
     }
+    if (!CanCarryOut(spec.algorithm, spec.kind))
+    {
+        throw InputError({"", 0, "--algorithm"},
+                         "'" + options.algorithm + "'",
+                         "one that carries out " + options.op);
+    }
     if (ranks < 2)
     {
         throw InputError(

@@ -92,6 +92,37 @@ TEST(HybridMix, TrainsAreWithinThreePercentOfPackets)
     }
 }
 
+// An estimate that is too long does not hold links once the packets are through: two equal
+// communications behind them take as long, and later samples as long as the first.
+TEST(HybridRules, WhatHasEndedIsOffItsLinks)
+{
+    const auto run = [](const std::string& hybrid, const std::string& collectives) {
+        const CapturedRun made = RunText(
+            Header("hybrid", hybrid) +
+            "attributes: {'ns3::echo::DerivedCostModel::StepOverhead': 200us}\n" +
+            CaseCluster(4, LeafSpine(4, 1)) + "workload: {collectives: [" + collectives + "]}\n");
+        EXPECT_EQ(made.error, "");
+        std::vector<double> us;
+        for (const CollectiveRecord& record : made.collectives)
+        {
+            us.push_back((record.end - record.start).GetSeconds() * 1e6);
+        }
+        return us;
+    };
+    const auto behind = run("{policy: rules, meeting: apart, rules: [{op: all-gather, fidelity: "
+                            "packet}]}",
+                            "{op: all-gather, bytes: 16MiB}, {op: reduce-scatter, bytes: 1MiB, "
+                            "repeat: 2}");
+    ASSERT_EQ(behind.size(), 3u);
+    EXPECT_DOUBLE_EQ(behind[1], behind[2]);
+    const auto sampled = run("{policy: sampled}", "{op: all-gather, bytes: 16MiB, repeat: 6}");
+    ASSERT_EQ(sampled.size(), 6u);
+    for (const double us : sampled)
+    {
+        EXPECT_NEAR(us / sampled.front(), 1, 1e-3);
+    }
+}
+
 TEST(HybridRules, EstimatesShareLinksAsInAnalyticalFidelity)
 {
     const std::string rest = CaseCluster(4, LeafSpine(2, 1)) +

@@ -70,6 +70,39 @@ TEST(CalibrateCommand, MakesTheShippedProfilesThatAreNotMeasured)
     std::filesystem::remove_all(folder);
 }
 
+// Served messages are of the host's software, which a machine like it has too.
+TEST(CalibrateCommand, KeepsWhatMessagesCost)
+{
+    const std::string out = testing::TempDir() + "echo-calibrate-like.yaml";
+    const Outcome made = RunCalibrate("polaris", Like("polaris-a100") + "--out='" + out + "'");
+    ASSERT_EQ(made.code, 0) << made.text;
+    EXPECT_THAT(ReadAll(out), HasSubstr("eager_bytes: 16384"));
+    EXPECT_THAT(ReadAll(out), HasSubstr("message_us: 4.346"));
+}
+
+TEST(CalibrateCommand, RefusesWhatItWouldIgnore)
+{
+    const auto said = [](const std::string& options) {
+        const Outcome refused = RunCalibrate("polaris", options);
+        EXPECT_EQ(refused.code, 2) << options;
+        return refused.text;
+    };
+    const std::string log = "--log='" ECHO_SOURCE_DIR "/calibration/tables/polaris-a100.csv' ";
+    for (const char* option :
+         {"--check", "--rows", "--eager=1", "--thread=one", "--selection=tuner", "--op=barrier"})
+    {
+        EXPECT_THAT(said(Like("polaris-a100") + option), HasSubstr("found it beside --like"));
+    }
+    EXPECT_THAT(said(log + "--check --out=none.yaml"), HasSubstr("--out: found it beside --check"));
+    EXPECT_THAT(said(Like("polaris-a100") + "--ll128=foo"), HasSubstr("--ll128: found 'foo'"));
+    EXPECT_THAT(said(Like("polaris-a100") + "--cpu=foo"), HasSubstr("--cpu: found 'foo'"));
+    EXPECT_THAT(said(Like("polaris-a100") + "--nvls=on"), HasSubstr("has no NVLink SHARP"));
+    EXPECT_THAT(said(log + "--check --nccl=3"), HasSubstr("--nccl: found '3'"));
+    EXPECT_THAT(
+        said("--log='" ECHO_SOURCE_DIR "/calibration/tables/polaris-a100.csv@op=bogus' --check"),
+        HasSubstr("--log: found 'bogus'"));
+}
+
 TEST(CalibrateCommand, RefusesConstantsOfOtherNics)
 {
     const Outcome other = RunCalibrate("dgx-a100", Like("azure-ndv4-a100") + Net("h100-sxm"));

@@ -194,6 +194,34 @@ TEST(Trees, KeepNoNicBusyForLongerThanTheTime)
     }
 }
 
+// A channel leaves by one NIC: of five channels on four NICs, two share one.
+TEST(Channels, OfAnUnevenNumberKeepOneNicBusyForLonger)
+{
+    const auto model = MakeWhiteBox(
+        ReadProfile(YamlNode::LoadFile(SourceFile("calibration/profiles/h100-sxm.yaml"))));
+    const auto selector = MakeSelector(model);
+    const GroupLayoutPtr layout = MakeLayout(16, "400Gbps");
+    for (const auto algorithm : {CollectiveAlgorithmKind::RING,
+                                 CollectiveAlgorithmKind::TREE,
+                                 CollectiveAlgorithmKind::NVLS_TREE})
+    {
+        for (const uint32_t channels : {1, 2, 5, 7, 8, 9, 12, 16})
+        {
+            CollectivePlan plan;
+            plan.spec.kind = CollectiveKind::ALL_REDUCE;
+            plan.spec.bytes = uint64_t{1} << 30;
+            plan.spec.algorithm = algorithm;
+            plan.spec.protocol = CollectiveProtocol::SIMPLE;
+            plan.spec.channels = channels;
+            plan.layout = layout;
+            plan.choice = selector->Select(plan.spec, *layout);
+            const Time time = model->Estimate(plan).GetTotal();
+            EXPECT_LE(PeakUtilizationOf(plan, time), 1.001)
+                << ToString(algorithm) << " " << channels;
+        }
+    }
+}
+
 // As NCCL has it: NVLS on one host, NVLS tree on several, and both only where a switch reduces.
 TEST(Selectors, RefuseSwitchesThatDoNotReduce)
 {

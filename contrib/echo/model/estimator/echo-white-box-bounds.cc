@@ -3,6 +3,7 @@
 #include "echo-white-box-view.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ns3
 {
@@ -77,6 +78,30 @@ Bytes BytesOf(const GroupShape& shape, const CostQuery& query)
     }
 }
 
+/**
+ * @return NICs of a host over which the busiest one's load is spread evenly. A channel of rings,
+ *         chains and trees leaves by one; NVLink SHARP's sums leave by those of all GPUs, messages
+ *         by their senders'.
+ */
+double NicsInUse(const MachineProfile& profile, const GroupShape& shape, const CostQuery& query)
+{
+    const double nics = std::max(shape.nics, 1u);
+    switch (query.how.algorithm)
+    {
+    case CollectiveAlgorithmKind::RING:
+    case CollectiveAlgorithmKind::TREE:
+        break;
+    default:
+        return nics;
+    }
+    const ChannelView view = ViewOf(profile, shape, query);
+    if (view.used <= nics)
+    {
+        return view.used;
+    }
+    return view.used < view.maximum ? nics : view.used / std::ceil(view.used / nics);
+}
+
 double SlowerOf(double profileGBps, double clusterGBps)
 {
     return profileGBps > 0 ? std::min(profileGBps, clusterGBps) : clusterGBps;
@@ -87,7 +112,7 @@ double SlowerOf(double profileGBps, double clusterGBps)
 Duty LeastTransfer(const MachineProfile& profile, const GroupShape& shape, const CostQuery& query)
 {
     const Bytes bytes = BytesOf(shape, query);
-    const double nics = query.kind == Kind::SEND_RECV ? 1 : std::max(shape.nics, 1u);
+    const double nics = query.kind == Kind::SEND_RECV ? 1 : NicsInUse(profile, shape, query);
     // Infinite where unknown.
     const double gpu = SlowerOf(profile.linkGpuGBps, query.links.gpuGBps);
     const double nic = SlowerOf(profile.linkNicGBps, query.links.nicGBps) * nics;

@@ -277,8 +277,17 @@ void NcclTestsParser::ParseRow(const std::vector<std::string>& cells, uint32_t l
     CheckRate(row, cells);
     row.inPlaceUs =
         m_columns.inPlace == NcclTestsColumns::NONE ? 0 : ParseTime(cells[m_columns.inPlace]);
-    row.wrongElements =
-        m_columns.wrong == NcclTestsColumns::NONE ? 0 : ParseWrong(cells[m_columns.wrong]);
+    if (m_columns.wrong != NcclTestsColumns::NONE)
+    {
+        const std::string& wrong = cells[m_columns.wrong];
+        char* end = nullptr;
+        std::strtod(wrong.c_str(), &end); // older releases print the largest error: 2e-07
+        if (*end != '\0' && wrong != "N/A")
+        {
+            Fail("wrong '" + wrong + "'", "a number of elements, or N/A");
+        }
+        row.wrongElements = ParseWrong(wrong);
+    }
     if (m_columns.op != NcclTestsColumns::NONE)
     {
         SetKind(cells[m_columns.op]);

@@ -261,6 +261,14 @@ MachineProfile ReadProfile(const YamlNode& root)
     profile.selection = root.Get("selection").Parse<SelectionRule>(ParseSelectionRule);
     ReadNccl(root.Get("nccl"), profile.nccl);
     ReadConstants(root.Get("constants"), profile.constants);
+    if ((profile.nccl.eagerBytes > 0) != (profile.constants.messageUs > 0))
+    {
+        const bool isServed = profile.nccl.eagerBytes > 0;
+        root.Get(isServed ? "nccl" : "constants")
+            .Fail(isServed ? "eager_bytes without constants.message_us"
+                           : "message_us without nccl.eager_bytes",
+                  "both, or neither: above the one a message takes the other");
+    }
     if (root.Has("intervals"))
     {
         const YamlNode intervals = root.Get("intervals");

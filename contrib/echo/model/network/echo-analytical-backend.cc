@@ -243,8 +243,18 @@ Time AnalyticalBackend::EndElsewhere(const CollectiveInstance& instance)
     Elsewhere& elsewhere = found->second;
     if (elsewhere.booking)
     {
-        elsewhere.isDone = true; // others have not made room for all of its bytes yet
-        return MicrosecondsToTime(m_sharing.GetProgress(instance.id) * 1e-6);
+        const Time took = Simulator::Now() - instance.start;
+        const Time progress = MicrosecondsToTime(m_sharing.GetProgress(instance.id) * 1e-6);
+        if (progress < Scale(took, 1 - 1e-9))
+        {
+            elsewhere.isDone = true; // others have not made room for all of its bytes yet
+            return progress;
+        }
+        // Nobody held it up: its estimate is longer than it takes.
+        elsewhere.booking->end = Time();
+        m_elsewhere.erase(found);
+        Unshare(instance.id);
+        return took;
     }
     StopLearning(elsewhere);
     const Time alone = elsewhere.progress;

@@ -65,6 +65,23 @@ double PartOfBytes(const CollectivePlan& plan)
     }
 }
 
+/**
+ * @return the plan whose connections stand for @p plan's. NVLink SHARP's sums leave a host by the
+ *         NICs of all GPUs however many channels there are (NCCL src/transport/nvls.cc: a tree of
+ *         each GPU's own), rings and trees by one a channel.
+ */
+CollectivePlan StandIn(const CollectivePlan& plan)
+{
+    CollectivePlan standIn = plan;
+    const uint32_t nics = std::max(plan.layout->nicsPerHost, 1u);
+    if (plan.choice.algorithm == CollectiveAlgorithmKind::NVLS_TREE &&
+        plan.choice.channels % nics != 0)
+    {
+        standIn.choice.channels = nics;
+    }
+    return standIn;
+}
+
 /** One connection on its way through the network. */
 struct Way
 {
@@ -143,10 +160,11 @@ Bundle BundleOf(PortId port, const Topology& topology)
 
 } // namespace
 
-Footprint MakeFootprint(const CollectivePlan& plan,
+Footprint MakeFootprint(const CollectivePlan& carriedOut,
                         const CollectiveAlgorithm& algorithm,
                         const Router& router)
 {
+    const CollectivePlan plan = StandIn(carriedOut);
     const Topology& topology = *router.GetTopology();
     std::map<PortId, uint64_t> bytes;
     std::map<PortId, double> demand;

@@ -3,6 +3,9 @@
 
 #include "ns3/echo-units.h"
 
+#include <algorithm>
+#include <limits>
+
 namespace ns3
 {
 namespace echo
@@ -155,7 +158,9 @@ double MeanUtilization(const LinkRecord& link, Time stepTime)
 {
     const double capacity = GigabytesPerSecond(link.rate);
     const double rate = RateGBps(static_cast<double>(link.wireBytes), stepTime);
-    return capacity > 0 ? std::min(rate / capacity, 1.0) : 0;
+    // A packet that is under way at the end counts whole. Estimates may ask a link for too much.
+    const double most = link.packets > 0 ? 1 : std::numeric_limits<double>::infinity();
+    return capacity > 0 ? std::min(rate / capacity, most) : 0;
 }
 
 bool IsFabricLink(const LinkRecord& link)
