@@ -245,7 +245,15 @@ TEST(HybridRules, WhoMeetIsServedByOneModel)
                   row.kind == CollectiveKind::ALL_REDUCE ? Fidelity::PACKET : Fidelity::ANALYTICAL);
     }
     EXPECT_NEAR(Milliseconds(together.run.stepTime) / Milliseconds(packet.run.stepTime), 1, 0.03);
-    EXPECT_EQ(RunMix(mix, "hybrid", "{policy: sampled, meeting: apart}").exitCode, 2);
+    for (const std::string ignored :
+         {"{policy: sampled, meeting: apart}",
+          "{policy: contention, samples: 3}",
+          "{policy: rules, contended: flow, rules: [{fidelity: packet}]}"})
+    {
+        const CapturedRun refused = RunMix(mix, "hybrid", ignored);
+        EXPECT_EQ(refused.exitCode, 2) << ignored;
+        EXPECT_THAT(refused.error, HasSubstr(" beside policy '")) << ignored;
+    }
 }
 
 // Three equal rings on one link drift apart in packets until it is always busy: samples follow them

@@ -132,6 +132,20 @@ HybridSettings ReadHybrid(const YamlNode& node)
                                      "policy: rules");
         }
     }
+    // What is the default may be written, so that a study can vary the policy.
+    const HybridSettings plain;
+    const auto refuse = [&](const char* key, bool isIgnored, const std::string& use) {
+        if (isIgnored)
+        {
+            node.Get(key).Fail(std::string(key) + " beside policy '" + settings.policy + "'", use);
+        }
+    };
+    refuse("samples",
+           settings.policy != "sampled" && settings.samples != plain.samples,
+           "policy: sampled");
+    refuse("contended",
+           settings.policy == "rules" && settings.contended != plain.contended,
+           "policy: contention or sampled");
     if (settings.policy == "rules" && settings.rules.empty())
     {
         node.Fail("policy 'rules' without rules", "at least one");
