@@ -89,11 +89,15 @@ MachineProfile FitToFew(const MachineProfile& whole, const std::vector<Measureme
         prior.nicsPerHost = whole.nicsPerHost;
         prior.oneThreadPerHost = whole.oneThreadPerHost;
         prior.name = "prior";
-        const ProfileFitter::Result result = ProfileFitter(prior).Fit(rows);
-        if (BelievedCost(result) < SURELY_LESS * least)
+        for (const double burst : ListTreeBursts(eagerBytes))
         {
-            least = BelievedCost(result);
-            best = result;
+            prior.constants.treeBurstBytes = burst;
+            const ProfileFitter::Result result = ProfileFitter(prior).Fit(rows);
+            if (BelievedCost(result) < SURELY_LESS * least)
+            {
+                least = BelievedCost(result);
+                best = result;
+            }
         }
     }
     return best.profile;
@@ -151,7 +155,11 @@ struct Transfer
     {
         MachineProfile read = ReadProfile(YamlNode::LoadFile(machine.profile));
         read.nccl.version = machine.nccl.empty() ? read.nccl.version : machine.nccl;
-        read.nccl.eagerBytes = machine.isServed ? read.nccl.eagerBytes : 0;
+        if (!machine.isServed)
+        {
+            read.nccl.eagerBytes = 0;
+            read.constants.treeBurstBytes = 0;
+        }
         return read;
     }
 

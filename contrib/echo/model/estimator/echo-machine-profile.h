@@ -110,6 +110,7 @@ struct MachineConstants
     double llChannelGBps{1};       //!< what a channel sustains with LL inside a host
     double treeBandwidthFactor{1}; //!< tree's time a chunk over the links' share
     double treeChunkUs{0};         //!< synchronising one chunk of the tree's pipeline
+    double treeBurstBytes{0};      //!< of a tree's channel, which hosts pass on together; 0: a chunk
     double ringTail{0};            //!< the last receive of a ring, in steps
     double overlapExponent{1};     //!< 1: step latencies add to transfers; larger: they hide
     double netOverlapExponent{0};  //!< the same where the ring's slowest link is between hosts
