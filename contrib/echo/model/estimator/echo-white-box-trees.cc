@@ -50,7 +50,7 @@ void AddBursts(const MachineConstants& constants,
     const double intra = rest * passes;
     const double inter = loads * rest / view.interRate;
     AddTransfer(terms, constants.treeBandwidthFactor * std::max(intra, inter), inter > intra);
-    terms.synchronisation = rest / chunk * loads * constants.treeChunkUs;
+    terms.synchronisation = rest / burst * loads * view.interStep;
 }
 
 /** The tree with one chunk size, for @p bytes of at most the query's. */
@@ -72,7 +72,7 @@ CostTerms TreeTermsWith(const MachineProfile& profile,
     terms.setup = SetupOf(constants, view.used);
     terms.intra =
         2 * (shape.localRanks - 1.0) * (view.intraStep + std::min(first, grain) / view.intraRate);
-    if (constants.treeBurstBytes > 0 && levels > 0 && ProtocolIndex(query.how.protocol) == 2)
+    if (constants.treeBurstBytes >= 1 && levels > 0 && ProtocolIndex(query.how.protocol) == 2)
     {
         AddBursts(constants, shape, view, channelBytes, chunk, terms);
         return terms;
