@@ -256,8 +256,8 @@ SearchResult SearchProfile(const SearchOptions& options,
                 start.constants.treeBurstBytes = burst;
                 const ProfileFitter::Result result = ProfileFitter(start).Fit(assumed);
                 std::cout << Describe(environment) << (burst > 0 ? ", trees in bursts" : "")
-                          << (one ? ", one thread a host" : "") << ": cost "
-                          << std::setprecision(4) << result.cost << "\n";
+                          << (one ? ", one thread a host" : "") << ": cost " << std::setprecision(4)
+                          << result.cost << "\n";
                 if (BelievedCost(result) < SURELY_LESS * least)
                 {
                     least = BelievedCost(result);

@@ -43,14 +43,15 @@ void AddBursts(const MachineConstants& constants,
 {
     const double burst = std::min(channelBytes, std::max(chunk, constants.treeBurstBytes));
     const double rest = channelBytes - burst;
-    const double passes = shape.localRanks > 1 ? 2 / view.intraRate : 0; // a GPU sends to both sides
+    // A GPU sends to both of its neighbours in the chain.
+    const double passes = shape.localRanks > 1 ? 2 / view.intraRate : 0;
     const double loads = LoadsOf(shape);
     terms.intra += burst * passes;
     terms.inter += 2 * LevelsOf(shape) * (view.interStep + burst / view.interRate);
     const double intra = rest * passes;
     const double inter = loads * rest / view.interRate;
     AddTransfer(terms, constants.treeBandwidthFactor * std::max(intra, inter), inter > intra);
-    terms.synchronisation = rest / burst * loads * view.interStep;
+    terms.synchronisation = rest / chunk * loads * constants.treeChunkUs;
 }
 
 /** The tree with one chunk size, for @p bytes of at most the query's. */
