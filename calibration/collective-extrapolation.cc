@@ -18,8 +18,10 @@
 #include <cmath>
 #include <fstream>
 #include <iomanip>
+#include <map>
 #include <ostream>
 #include <sstream>
+#include <tuple>
 
 namespace ns3
 {
@@ -70,6 +72,25 @@ void WriteBaselines(std::ostream& out,
     }
 }
 
+/** @return a machine's constants, fitted from those of any machine with its links and NCCL */
+ProfileFitter::Result Fit(const MachineProfile& whole,
+                          double eagerBytes,
+                          double burstBytes,
+                          const std::vector<Measurement>& rows)
+{
+    NcclEnvironment nccl = whole.nccl;
+    nccl.eagerBytes = eagerBytes;
+    MachineProfile prior =
+        MakePriorProfile(nccl, 0.8 * whole.linkGpuGBps, 0.95 * whole.linkNicGBps);
+    prior.linkGpuGBps = whole.linkGpuGBps;
+    prior.linkNicGBps = whole.linkNicGBps;
+    prior.nicsPerHost = whole.nicsPerHost;
+    prior.oneThreadPerHost = whole.oneThreadPerHost;
+    prior.name = whole.name;
+    prior.constants.treeBurstBytes = burstBytes;
+    return ProfileFitter(prior).Fit(rows);
+}
+
 /**
  * @return constants fitted to rows of few hosts; what NCCL finds in the machine is known without a
  *         measurement, which messages are served is not
@@ -80,23 +101,49 @@ MachineProfile FitToFew(const MachineProfile& whole, const std::vector<Measureme
     double least = INFINITY;
     for (const double eagerBytes : ListEagerSizes())
     {
-        NcclEnvironment nccl = whole.nccl;
-        nccl.eagerBytes = eagerBytes;
-        MachineProfile prior =
-            MakePriorProfile(nccl, 0.8 * whole.linkGpuGBps, 0.95 * whole.linkNicGBps);
-        prior.linkGpuGBps = whole.linkGpuGBps;
-        prior.linkNicGBps = whole.linkNicGBps;
-        prior.nicsPerHost = whole.nicsPerHost;
-        prior.oneThreadPerHost = whole.oneThreadPerHost;
-        prior.name = "prior";
-        const ProfileFitter::Result result = ProfileFitter(prior).Fit(rows);
-        if (BelievedCost(result) < SURELY_LESS * least)
+        for (const double burst : ListTreeBursts(eagerBytes))
         {
-            least = BelievedCost(result);
-            best = result;
+            const ProfileFitter::Result result = Fit(whole, eagerBytes, burst, rows);
+            if (BelievedCost(result) < SURELY_LESS * least)
+            {
+                least = BelievedCost(result);
+                best = result;
+            }
         }
     }
     return best.profile;
+}
+
+/** @return a profile fitted anew to a table, with trees that pass on chunk by chunk */
+MachineProfile FitPipelined(const MachineProfile& whole, const std::string& table)
+{
+    const std::vector<Measurement> rows = CleanUp(ReadNcclTests(table, {})).rows;
+    return Fit(whole, whole.nccl.eagerBytes, 0, rows).profile;
+}
+
+/**
+ * @return the rows without those that take a tenth longer, or more, than twice as many hosts for as
+ *         many bytes: what a job met that others did not, or a choice of NCCL's that does not suit
+ *         the machine
+ */
+std::vector<Measurement> RowsThatGrow(const std::vector<Measurement>& rows)
+{
+    constexpr double LONGER = 1.1;
+    std::map<std::tuple<CollectiveKind, uint32_t, uint64_t>, double> times;
+    for (const Measurement& row : rows)
+    {
+        times[{row.kind, row.hosts, row.bytes}] = TimeOf(row);
+    }
+    std::vector<Measurement> growing;
+    for (const Measurement& row : rows)
+    {
+        const auto more = times.find({row.kind, 2 * row.hosts, row.bytes});
+        if (more == times.end() || TimeOf(row) < LONGER * more->second)
+        {
+            growing.push_back(row);
+        }
+    }
+    return growing;
 }
 
 } // namespace
@@ -130,6 +177,13 @@ void WriteExtrapolation(std::ostream& out,
     WriteBaselines(out, title, fitted, unseen, baselines);
     WriteBars(bars, "extrapolated", title, machine.bars, unseen, estimates, baselines);
     pooled.Add("extrapolated", machine.pool, machine.bars, unseen, estimates, baselines);
+    const std::vector<Measurement> growing = RowsThatGrow(unseen);
+    pooled.Add("extrapolated",
+               machine.pool.empty() ? "" : machine.pool + ", rows that grow with hosts",
+               machine.bars,
+               growing,
+               EstimateRows(fitted, growing),
+               EstimateBaselines(fitted, &alphaBeta, growing));
 }
 
 namespace
@@ -150,8 +204,12 @@ struct Transfer
     static MachineProfile ReadFor(const TransferredMachine& machine)
     {
         MachineProfile read = ReadProfile(YamlNode::LoadFile(machine.profile));
+        if (!machine.fittedTo.empty())
+        {
+            read = FitPipelined(read, machine.fittedTo);
+            read.nccl.eagerBytes = 0;
+        }
         read.nccl.version = machine.nccl.empty() ? read.nccl.version : machine.nccl;
-        read.nccl.eagerBytes = machine.isServed ? read.nccl.eagerBytes : 0;
         return read;
     }
 

@@ -33,7 +33,7 @@ struct TransferredMachine
     std::string profile; //!< file
     std::string nccl{};  //!< release that was measured, whose tuner picks; empty: the profile's
     std::string pool{ALL_MACHINES}; //!< machines whose rows are counted together too; empty: none
-    bool isServed{true};            //!< with the profile's message_us
+    std::string fittedTo{}; //!< file: fit to it without tree bursts, and no message is served
 };
 
 /**

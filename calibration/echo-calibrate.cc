@@ -254,6 +254,7 @@ void TakeNet(const std::string& path, double nicGBps, MachineProfile& profile)
     to.netOverlapExponent = from.netOverlapExponent;
     to.netChannelGBps = from.netChannelGBps;
     to.messageUs = from.messageUs;
+    to.treeBurstBytes = from.treeBurstBytes;
     profile.nccl.eagerBytes = net.nccl.eagerBytes;
     for (size_t i = 0; i < to.protocols.size(); ++i)
     {

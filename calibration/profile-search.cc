@@ -204,10 +204,17 @@ std::vector<double> ListEagerSizes()
     return {0, 1, CXI};
 }
 
+std::vector<double> ListTreeBursts(double eagerBytes)
+{
+    constexpr double BURST = 1048576;
+    return eagerBytes > 0 ? std::vector<double>{0, BURST} : std::vector<double>{0};
+}
+
 double BelievedCost(const ProfileFitter::Result& result)
 {
     constexpr double FURTHER = 0.9;
-    return result.cost / (result.profile.nccl.eagerBytes > 0 ? FURTHER : 1);
+    return result.cost / (result.profile.nccl.eagerBytes > 0 ? FURTHER : 1) /
+           (result.profile.constants.treeBurstBytes > 0 ? FURTHER : 1);
 }
 
 void CheckSearchOptions(const SearchOptions& options)
@@ -263,13 +270,18 @@ SearchResult SearchProfile(const SearchOptions& options,
             start.oneThreadPerHost = one;
             start.constants.hostIssueUs =
                 std::max(start.constants.hostIssueUs, FindFloor(assumed, one));
-            const ProfileFitter::Result result = ProfileFitter(start).Fit(assumed);
-            std::cout << Describe(environment) << (one ? ", one thread a host" : "") << ": cost "
-                      << std::setprecision(4) << result.cost << "\n";
-            if (BelievedCost(result) < SURELY_LESS * least)
+            for (const double burst : ListTreeBursts(environment.eagerBytes))
             {
-                least = BelievedCost(result);
-                found = {result, start, assumed};
+                start.constants.treeBurstBytes = burst;
+                const ProfileFitter::Result result = ProfileFitter(start).Fit(assumed);
+                std::cout << Describe(environment) << (burst > 0 ? ", trees in bursts" : "")
+                          << (one ? ", one thread a host" : "") << ": cost " << std::setprecision(4)
+                          << result.cost << "\n";
+                if (BelievedCost(result) < SURELY_LESS * least)
+                {
+                    least = BelievedCost(result);
+                    found = {result, start, assumed};
+                }
             }
         }
     }

@@ -23,7 +23,16 @@ constexpr double SURELY_LESS = 0.98;
  */
 std::vector<double> ListEagerSizes();
 
-/** @return what is left of a fit, a tenth more where messages are served: by one constant more */
+/**
+ * @return what of a tree's channel hosts may pass on together that is tried, bytes: 0, chunk by
+ *         chunk; more where messages need serving, to be fitted
+ */
+std::vector<double> ListTreeBursts(double eagerBytes);
+
+/**
+ * @return what is left of a fit, a tenth more for each constant that few machines have: where
+ *         messages are served, and where trees pass on bursts
+ */
 double BelievedCost(const ProfileFitter::Result& result);
 
 /** What a user says of the machine measured; "auto": what the logs say, else what fits best. */

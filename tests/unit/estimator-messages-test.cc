@@ -154,6 +154,99 @@ TEST(ServedMessages, OfAnAllToAllAreCountedByPeers)
     }
 }
 
+// Where hosts match all messages, each of the four peers waits for its own, above 16 KiB for the
+// request and for the data: on top of the transfer.
+TEST(ServedMessages, OfAnAllToAllAreWaitedForWhereHostsMatchThem)
+{
+    MachineProfile profile = MakeRoundProfile();
+    profile.constants.messageUs = 30;
+    CostQuery query;
+    query.kind = Kind::ALL_TO_ALL;
+    query.how = {Algorithm::PAIRWISE, Protocol::SIMPLE};
+    for (const auto& [peerBytes, messages] :
+         {std::pair{16 * KIB, 4.0}, std::pair{17 * KIB, 8.0}, std::pair{1024 * KIB, 8.0}})
+    {
+        query.bytes = 8 * peerBytes;
+        profile.nccl.eagerBytes = 0;
+        const double without = TotalOf(profile, EvenShape(8, 2, 5), query);
+        profile.nccl.eagerBytes = 1;
+        EXPECT_NEAR(TotalOf(profile, EvenShape(8, 2, 5), query) - without, messages * 30, 1e-6)
+            << peerBytes;
+    }
+}
+
+// With LL a channel of a ring of 8 GPUs opens for each 4 KiB of a GPU's part: 60 KiB in all are
+// still one message in each of the 14 steps, 64 KiB two. Serving takes so long that nothing else
+// counts.
+TEST(ServedMessages, AreOfWholeChannels)
+{
+    MachineProfile profile = MakeRoundProfile();
+    profile.constants.messageUs = 10000;
+    profile.nccl.eagerBytes = 1;
+    CostQuery query;
+    query.how = {Algorithm::RING, Protocol::LL};
+    for (const auto& [bytes, channels] :
+         {std::pair{32 * KIB, 1.0}, std::pair{60 * KIB, 1.0}, std::pair{64 * KIB, 2.0}})
+    {
+        query.bytes = bytes;
+        EXPECT_NEAR(TotalOf(profile, EvenShape(8, 2, 2), query), 14 * channels * 10000, 100)
+            << bytes;
+    }
+}
+
+// Of 1 MiB a channel all is on its way at once: two levels up and down between four hosts, each
+// the latency and 1 MiB by the channel's part of the NICs; four levels more between 64. Of 9 MiB
+// the other eight follow, each twice through the NICs; their chunks are of 128 KiB, of which there
+// are more than eight for each of the chain's and the tree's 5 steps, and synchronise twice.
+TEST(TreeBursts, PassEveryLevelTogether)
+{
+    MachineProfile profile = MakeRoundProfile();
+    profile.constants.treeBurstBytes = 1024 * KIB;
+    CostQuery query;
+    query.how = {Algorithm::TREE, Protocol::SIMPLE};
+    query.channels = 8;
+    const auto interOf = [&](double channelBytes, uint32_t hosts) {
+        query.bytes = 8 * channelBytes;
+        const CostTerms terms = EvaluateWhiteBox(profile, EvenShape(4 * hosts, hosts, 5), query);
+        return terms.inter + terms.synchronisation;
+    };
+    const double latency = profile.constants.protocols[2].interStepUs;
+    const double mebibyte = 1024 * KIB / (1000 * profile.constants.nicGBps * 4 / 8);
+    const double one = interOf(1024 * KIB, 4);
+    EXPECT_NEAR(one, 4 * (latency + mebibyte), 1e-6);
+    EXPECT_NEAR(interOf(1024 * KIB, 64) - one, 8 * (latency + mebibyte), 1e-6);
+    profile.constants.treeBandwidthFactor = 1.5;
+    EXPECT_NEAR(interOf(9216 * KIB, 4) - one,
+                2 * (8 * 1.5 * mebibyte + 64 * profile.constants.treeChunkUs),
+                1e-6);
+}
+
+// Alps in 2025 (calibration/tables): profile alps-gh200 is fitted to two and four hosts; trees of 1
+// to 32 MiB on 16 to 128 and on 512 follow, which pipelines of chunks would leave a third too fast.
+TEST(TreeBursts, OfFourHostsPredictThoseOfHundreds)
+{
+    const MachineProfile shipped =
+        ReadProfile(YamlNode::LoadFile(SourceFile("calibration/profiles/alps-gh200.yaml")));
+    std::vector<Measurement> unseen;
+    for (const Measurement& row :
+         CleanUp(ReadNcclTests(SourceFile("calibration/tables/alps-gh200-512-hosts.csv"), {})).rows)
+    {
+        if (row.hosts >= 16 && row.hosts != 256 && row.bytes >= 1024 * KIB &&
+            row.bytes <= 32 * 1024 * KIB)
+        {
+            unseen.push_back(row);
+        }
+    }
+    ASSERT_GT(unseen.size(), 25u);
+    const std::vector<double> estimates = EstimateRows(shipped, unseen);
+    double sum = 0;
+    for (size_t i = 0; i < unseen.size(); ++i)
+    {
+        sum += std::abs(estimates[i] / TimeOf(unseen[i]) - 1);
+    }
+    EXPECT_LT(sum / static_cast<double>(unseen.size()), 0.1);
+}
+
 // Polaris with software matching (calibration/tables/polaris-a100-software-matching.csv): an
 // all-gather with LL takes 7.5 us for each step and channel on 2, 8, 128 and 540 hosts. Fitted to
 // two hosts, which alone would leave it at a ring's latencies, the others follow.

@@ -110,15 +110,16 @@ struct MachineConstants
     double llChannelGBps{1};       //!< what a channel sustains with LL inside a host
     double treeBandwidthFactor{1}; //!< tree's time a chunk over the links' share
     double treeChunkUs{0};         //!< synchronising one chunk of the tree's pipeline
-    double ringTail{0};            //!< the last receive of a ring, in steps
-    double overlapExponent{1};     //!< 1: step latencies add to transfers; larger: they hide
-    double netOverlapExponent{0};  //!< the same where the ring's slowest link is between hosts
-    double messageUs{0};           //!< serving one message of a ring above eagerBytes
-    double reductionUsPerMiB{0};   //!< reducing that transfers do not hide
-    double peerUs{0};              //!< each further peer of grouped sends and receives
-    double nvlsUs{0};              //!< NVLink SHARP: latency beside set-up
-    double nvlsChunkUs{0};         //!< NVLink SHARP: synchronising one round of chunks
-    double nvlsGBps{0};            //!< what a GPU sustains with NVLink SHARP; 0: none
+    double treeBurstBytes{0};     //!< of a tree's channel, which hosts pass on together; 0: a chunk
+    double ringTail{0};           //!< the last receive of a ring, in steps
+    double overlapExponent{1};    //!< 1: step latencies add to transfers; larger: they hide
+    double netOverlapExponent{0}; //!< the same where the ring's slowest link is between hosts
+    double messageUs{0};          //!< serving one message of a ring above eagerBytes
+    double reductionUsPerMiB{0};  //!< reducing that transfers do not hide
+    double peerUs{0};             //!< each further peer of grouped sends and receives
+    double nvlsUs{0};             //!< NVLink SHARP: latency beside set-up
+    double nvlsChunkUs{0};        //!< NVLink SHARP: synchronising one round of chunks
+    double nvlsGBps{0};           //!< what a GPU sustains with NVLink SHARP; 0: none
     double nvlsOverlapExponent{0}; //!< how its transfers hide those between hosts; 0: all
     double pairChannelGBps{1};     //!< what a channel of a send sustains inside a host
     double netChannelGBps{1};      //!< what a channel of a send sustains between hosts

@@ -96,7 +96,8 @@ namespace
  *
  * Processes serve side by side where each GPU has a NIC, as each channel then leaves by the GPU of
  * its NIC. Where GPUs share NICs, one and the same GPU is next to them: channels of Polaris take
- * one after the other, with one, two and four channels alike.
+ * one after the other, with one, two and four channels alike. A message is of a whole channel:
+ * NCCL opens the next one when there is enough for it (src/enqueue.cc).
  */
 double ServiceOf(const MachineProfile& profile,
                  const GroupShape& shape,
@@ -104,13 +105,15 @@ double ServiceOf(const MachineProfile& profile,
                  const ChannelView& view,
                  double piece)
 {
-    const StepMessages messages = NcclStepMessages(query.how.protocol, piece);
+    const double channels = std::max(1.0, std::floor(view.used));
+    const StepMessages messages =
+        NcclStepMessages(query.how.protocol, piece * view.used / channels);
     if (profile.nccl.eagerBytes <= 0 || messages.bytes <= profile.nccl.eagerBytes)
     {
         return 0;
     }
     const double servers = shape.nics >= shape.localRanks ? shape.nics : 1;
-    return profile.constants.messageUs * messages.count * std::max(1.0, view.used / servers);
+    return profile.constants.messageUs * messages.count * std::max(1.0, channels / servers);
 }
 
 CostTerms RingTerms(const MachineProfile& profile, const GroupShape& shape, const CostQuery& query)

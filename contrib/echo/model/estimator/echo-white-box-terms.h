@@ -86,6 +86,9 @@ struct CostQuery
  *   links in both directions, and a host sends each byte f = 2 times (two hosts: once). s = f with
  *   Simple, each of whose messages is flushed before the GPU reads it, else 1. h grows from 1 (one
  *   chunk) to f treeBandwidthFactor, at least 1, as chunks fill the 2 ceil(log2 M) hops and meet.
+ *   With treeBurstBytes W and Simple between hosts, the chunks on their way to a host arrive
+ *   together: w = min(S / C, max(W, chunk)) takes 2 w/b + 2 ceil(log2 M)(l + w/B) in their place,
+ *   and what is beyond treeBandwidthFactor max(2/b, f/B) a byte and f treeChunkUs a chunk.
  * - A message of LL between hosts is written to the host's memory, sent, received and read, one
  *   after the other: a hop takes all four (l + message/B), while a channel moves four messages at
  *   once (4 B in the place of B where transfers follow each other).
@@ -96,7 +99,8 @@ struct CostQuery
  * way.
  * - All-to-all: l of the farthest peer + peerUs for each further one of another host + the larger
  * of the bytes inside and between hosts over pairwiseEfficiency times G and N nics, beside the
- *   serving of a rank's messages. Send/recv: l +
+ *   serving of a rank's messages; where all messages are served, after messageUs for each peer of
+ *   another host, twice above 16 KiB a peer. Send/recv: l +
  * the longer of bytes over pairwiseEfficiency times G or N and what one of the pair's channels
  * moves over pairChannelGBps or netChannelGBps.
  * - Barrier: an all-reduce of 8 B.

@@ -16,6 +16,44 @@ namespace echo
 namespace
 {
 
+/** @return levels of the tree between hosts */
+double LevelsOf(const GroupShape& shape)
+{
+    return shape.hosts > 1 ? std::ceil(std::log2(shape.hosts)) : 0;
+}
+
+/** @return times that a host sends each byte of a tree's channel */
+double LoadsOf(const GroupShape& shape)
+{
+    return shape.hosts == 2 ? 1 : 2;
+}
+
+/**
+ * Adds what a tree takes beside set-up and its first chunk's hops inside a host where the chunks
+ * that are on their way to a host share the NIC and arrive together: up to treeBurstBytes of a
+ * channel wait for each other at every level, up and down; what is beyond follows as fast as the
+ * busiest link takes it.
+ */
+void AddBursts(const MachineConstants& constants,
+               const GroupShape& shape,
+               const ChannelView& view,
+               double channelBytes,
+               double chunk,
+               CostTerms& terms)
+{
+    const double burst = std::min(channelBytes, std::max(chunk, constants.treeBurstBytes));
+    const double rest = channelBytes - burst;
+    // A GPU sends to both of its neighbours in the chain.
+    const double passes = shape.localRanks > 1 ? 2 / view.intraRate : 0;
+    const double loads = LoadsOf(shape);
+    terms.intra += burst * passes;
+    terms.inter += 2 * LevelsOf(shape) * (view.interStep + burst / view.interRate);
+    const double intra = rest * passes;
+    const double inter = loads * rest / view.interRate;
+    AddTransfer(terms, constants.treeBandwidthFactor * std::max(intra, inter), inter > intra);
+    terms.synchronisation = rest / chunk * loads * constants.treeChunkUs;
+}
+
 /** The tree with one chunk size, for @p bytes of at most the query's. */
 CostTerms TreeTermsWith(const MachineProfile& profile,
                         const GroupShape& shape,
@@ -27,14 +65,19 @@ CostTerms TreeTermsWith(const MachineProfile& profile,
     const MachineConstants& constants = profile.constants;
     const double first = std::min(chunk, channelBytes);
     const double further = std::max(0.0, channelBytes / chunk - 1);
-    const double levels = shape.hosts > 1 ? std::ceil(std::log2(shape.hosts)) : 0;
-    const double loads = shape.hosts == 2 ? 1 : 2; // times that a host sends each byte
+    const double levels = LevelsOf(shape);
+    const double loads = LoadsOf(shape);
     // With Simple the trees have one slice a chunk: a chunk is passed on when all of it is there.
     const double grain = ProtocolIndex(query.how.protocol) == 2 ? chunk : view.grain;
     CostTerms terms;
     terms.setup = SetupOf(constants, view.used);
     terms.intra =
         2 * (shape.localRanks - 1.0) * (view.intraStep + std::min(first, grain) / view.intraRate);
+    if (constants.treeBurstBytes >= 1 && levels > 0 && ProtocolIndex(query.how.protocol) == 2)
+    {
+        AddBursts(constants, shape, view, channelBytes, chunk, terms);
+        return terms;
+    }
     // A chunk has the NICs to itself until later chunks go up while it comes down.
     const double met = levels > 0 ? std::min(1.0, further / (2 * levels)) : 0;
     const double slower = std::max(0.0, loads * constants.treeBandwidthFactor - 1);
@@ -95,8 +138,8 @@ CostTerms SwitchTermsWith(const MachineProfile& profile,
         terms.intra = intra;
         return terms;
     }
-    const double levels = std::ceil(std::log2(shape.hosts));
-    const double loads = shape.hosts == 2 ? 1 : 2; // times that a host sends each byte
+    const double levels = LevelsOf(shape);
+    const double loads = LoadsOf(shape);
     const double used = std::min(static_cast<double>(std::max(shape.nics, 1u)), heads);
     const double nics = 1000 * constants.nicGBps * used;
     const double first = std::min(bytes, round);
