@@ -165,8 +165,8 @@ void WriteAttention(std::ostream& out, const std::vector<AttentionShare>& points
         {
             out << ", window: " << point.window;
         }
-        out << ", sequence: " << point.sequence << ", forward: " << Format("%.3f", point.forward)
-            << ", backward: " << Format("%.3f", point.backward) << "}\n";
+        out << ", sequence: " << point.sequence << ", forward: " << Format("%#.3g", point.forward)
+            << ", backward: " << Format("%#.3g", point.backward) << "}\n";
     }
 }
 

@@ -71,6 +71,32 @@ TEST(Attention, WindowsCostTheTilesThatTheyTouch)
     EXPECT_NEAR(ShareOf(Find(both, "R"), 64, 4096, 128, false), 0.3 / 0.8 / 3, 1e-9);
 }
 
+// A kernel without a window does what one with a window does, if the mask says so: none that was
+// not measured takes longer, and a longer window takes no less.
+TEST(Attention, WindowsMakeNoKernelSlower)
+{
+    const ComputeProfile profile =
+        Profile("      - {kernel: cudnn, head: 64, causal: true, sequence: 4096, forward: 0.4, "
+                "backward: 0.3}\n"
+                "      - {kernel: cudnn, head: 64, causal: true, window: 128, sequence: 4096, "
+                "forward: 0.03, backward: 0.02}\n");
+    const KernelEfficiency& gpu = Find(profile, "R");
+    const auto time = [&](uint32_t window) {
+        const double keys = window == 0 ? 4096 : window;
+        const double pairs = keys * 4096 - keys * keys / 2;
+        return pairs / ShareOf(gpu, 64, 4096, window, false);
+    };
+    double last = 0;
+    for (const uint32_t window : {16, 64, 100, 200, 256, 512, 1024, 2048, 4000})
+    {
+        EXPECT_LE(time(window), time(0) * (1 + 1e-9)) << window;
+        EXPECT_GE(time(window), last * (1 - 1e-9)) << window;
+        last = time(window);
+    }
+    // What was measured stays so.
+    EXPECT_NEAR(ShareOf(gpu, 64, 4096, 128, false), 0.03, 1e-9);
+}
+
 TEST(Attention, Fp8IsMeasuredOrAsFastAs16Bits)
 {
     const std::string wide =

@@ -10,6 +10,7 @@
 #include "ns3/echo-stage-parameters.h"
 #include "ns3/echo-workload-health.h"
 
+#include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -241,6 +242,34 @@ TEST(Experts, SortWhatAnAllToAllBringsUnlessItComesInOrder)
     plan.dispatchDomain = 0;
     plan.model.experts = 2; // one on a rank
     EXPECT_EQ(Count(*Generate(plan), 4, "experts sort"), 0u);
+}
+
+// Four of eight experts on as many ranks, chosen at random: of 8 ranks 8 (1 - (7/8)^4) = 3.31 have
+// one of them, of two domains 2 (1 - (1/2)^4) = 1.875; a domain that holds all ranks leaves it at
+// each rank once.
+TEST(Experts, TokensGoToADomainOrARankOnce)
+{
+    TrainingPlan plan = SmallPlan({1, 1, 8, 8, 1}, 1);
+    plan.model.experts = 8;
+    plan.model.topK = 4;
+    const auto copies = [&plan](uint32_t domain) {
+        plan.dispatchDomain = domain;
+        const ExecutionGraph& program = *Generate(plan)->GetProgram(RankId(0));
+        for (const Operator& op : program.GetOperators())
+        {
+            if (program.GetName(op) == "layer 0 forward dispatch all-to-all")
+            {
+                return double(program.GetCommunication(op).spec.bytes) / (128 * 256 * 4);
+            }
+        }
+        return 0.0;
+    };
+    EXPECT_NEAR(copies(0), 4, 1e-4);
+    for (const uint32_t domain : {1, 8, 16})
+    {
+        EXPECT_NEAR(copies(domain), 8 * (1 - std::pow(7.0 / 8, 4)), 1e-4) << domain;
+    }
+    EXPECT_NEAR(copies(4), 1.875, 1e-4);
 }
 
 TEST(Experts, OperationsAreTheSameInPairs)

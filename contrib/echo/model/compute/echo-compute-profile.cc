@@ -64,10 +64,12 @@ double GetWindowShare(uint32_t window)
 
 } // namespace
 
-double KernelEfficiency::GetAttentionEfficiency(const AttentionPoint& kernel,
-                                                bool isBackward,
-                                                const KernelShape& shape) const
+double KernelEfficiency::GetMeasuredAttention(const AttentionPoint& kernel,
+                                              bool isBackward,
+                                              const KernelShape& shape,
+                                              bool& isOfWindow) const
 {
+    isOfWindow = false;
     const auto distance = [&](const AttentionPoint& point) {
         // What it is, then its mask, its number format, whether there is a window, and sizes.
         const double window = kernel.window == 0 || point.window == 0
@@ -104,6 +106,7 @@ double KernelEfficiency::GetAttentionEfficiency(const AttentionPoint& kernel,
     {
         return attention * GetWindowShare(kernel.window);
     }
+    isOfWindow = (below ? below : above)->window == kernel.window;
     const auto value = [&](const AttentionPoint& point) {
         const double formats = point.isFp8 == kernel.isFp8 ? 1 : kernel.isFp8 ? 0.5 : 2;
         return (isBackward ? point.backward : point.forward) *
@@ -116,6 +119,23 @@ double KernelEfficiency::GetAttentionEfficiency(const AttentionPoint& kernel,
                  std::log(double(above->sequence) / below->sequence);
     }
     return std::min(share, 1.0);
+}
+
+double KernelEfficiency::GetAttentionEfficiency(const AttentionPoint& kernel,
+                                                bool isBackward,
+                                                const KernelShape& shape) const
+{
+    bool isOfWindow = false;
+    const double own = GetMeasuredAttention(kernel, isBackward, shape, isOfWindow);
+    if (kernel.window == 0 || isOfWindow)
+    {
+        return own;
+    }
+    AttentionPoint whole = kernel;
+    whole.window = 0;
+    const double part = std::min(double(kernel.window) / std::max(shape.rows, 1U), 1.0);
+    const double pairs = part * (2 - part); // of those of a causal mask alone
+    return std::max(own, pairs * GetMeasuredAttention(whole, isBackward, shape, isOfWindow));
 }
 
 double KernelEfficiency::GetMemoryEfficiency(KernelKind kind) const

@@ -85,8 +85,9 @@ struct KernelEfficiency
      * A kernel works on whole tiles of about 128 x 128 pairs (arXiv 2307.08691, 3.3). So a tile of
      * queries that look back on a window visits window + 2 x 128 keys; the share of what counts,
      * window / (window + 256), carries a measured kernel over to another window, or to one where
-     * only kernels without a window were measured. One in FP8 takes as long as the measured one in
-     * 16 bits where none in FP8 was measured.
+     * only kernels without a window were measured. A window that was not measured makes no kernel
+     * slower than it is without: a mask does it too. One in FP8 takes as long as the measured one
+     * in 16 bits where none in FP8 was measured.
      * @param kernel its make, mask, number format and window; the rest is not read
      * @param shape of the kernel: tokens, -, head size
      * @return share of the peak of the measured kernel of the nearest head size, linear in the
@@ -97,6 +98,13 @@ struct KernelEfficiency
                                   const KernelShape& shape) const;
     /** @return share of memory bandwidth that a kernel of @p kind reaches */
     double GetMemoryEfficiency(KernelKind kind) const;
+
+  private:
+    /** What the nearest kernels say; @p isOfWindow: they have that window. */
+    double GetMeasuredAttention(const AttentionPoint& kernel,
+                                bool isBackward,
+                                const KernelShape& shape,
+                                bool& isOfWindow) const;
 };
 
 /** Efficiencies of several generations of GPUs. */

@@ -151,8 +151,8 @@ namespace
 
 /**
  * @return copies of a token that travel, of the @p copies that its experts ask for, where a token
- *         goes to a domain of ranks once: the expected number of @p domains that hold at least one
- *         of its experts, chosen at random
+ *         goes to a domain of ranks, or a rank, once: the expected number of @p domains that hold
+ *         at least one of its experts, chosen at random
  */
 double GetTravellingCopies(double copies, double domains)
 {
@@ -169,10 +169,12 @@ OperatorId LayerOperators::ExpertAllToAll(const std::string& name, bool isDispat
 {
     const uint32_t ranks = m_plan.parallel.expert;
     double rows = m_routed;
-    if (m_plan.dispatchDomain > 0 && ranks > m_plan.dispatchDomain)
+    if (m_plan.dispatchDomain > 0)
     {
-        rows *=
-            GetTravellingCopies(m_model.topK, double(ranks) / m_plan.dispatchDomain) / m_model.topK;
+        // Inside a domain a token goes to each rank once (DeepEP's intranode kernels).
+        const double units =
+            ranks > m_plan.dispatchDomain ? double(ranks) / m_plan.dispatchDomain : double(ranks);
+        rows *= GetTravellingCopies(m_model.topK, units) / m_model.topK;
     }
     const double bytes = rows * m_hidden * m_bytes;
     CollectiveSpec spec;
