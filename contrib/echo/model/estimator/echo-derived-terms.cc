@@ -3,6 +3,7 @@
 
 #include "echo-derived-messages.h"
 #include "echo-derived-tree.h"
+#include "echo-derived-waits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,68 +19,6 @@ namespace
 
 using Kind = CollectiveKind;
 
-/**
- * How channels that begin in step on links between hosts get apart. A NIC takes packets of its
- * channels in turn, so of C messages that begin together the first ends a packet before the next,
- * and is that much ahead at the next hop, where it gains again. What is left of the wait for each
- * other after k hops is exp(-k / h), with h = 0.7 (q - 1) for messages of q packets: of one packet
- * they are apart at once, flows stay in step for good. The 0.7 is what packets do with 2 to 8
- * channels on 3 to 17 hosts at messages of 1 to 64 packets.
- */
-class Drift
-{
-  public:
-    Drift(const WireFormat& wire, bool interHost, double bytes)
-    {
-        constexpr double HOPS_PER_PACKET = 0.7;
-        if (!interHost || wire.payloadBytes <= 0)
-        {
-            m_kept = 1;
-            return;
-        }
-        const double hops = HOPS_PER_PACKET * (bytes / wire.payloadBytes - 1);
-        m_kept = hops > 0 ? std::exp(-1 / hops) : 0;
-    }
-
-    /**
-     * @param wait us that a hop takes longer in step than alone
-     * @param spare us that a hop alone leaves of the time the busiest link takes anyway
-     * @return us that @p hops hops, the first with all its wait, take above the longer of the two
-     */
-    double GetWaits(double hops, double wait, double spare) const
-    {
-        if (hops < 1 || wait <= spare)
-        {
-            return hops < 1 ? 0 : wait;
-        }
-        double further = hops - 1;
-        if (m_kept >= 1)
-        {
-            return wait + further * (wait - spare);
-        }
-        if (m_kept <= 0)
-        {
-            return wait;
-        }
-        if (spare > 0)
-        {
-            further = std::min(further, std::floor(std::log(spare / wait) / std::log(m_kept)));
-        }
-        return wait - further * spare +
-               wait * m_kept * (1 - std::pow(m_kept, further)) / (1 - m_kept);
-    }
-
-  private:
-    double m_kept; //!< of the wait, from one hop to the next
-};
-
-/** @return us that @p bytes take longer at an edge's share of its links than alone */
-double WaitUs(const WireFormat& wire, const GeometryEdge& edge, double bytes)
-{
-    const double wireBytes = WireBytes(wire, edge.interHost, bytes);
-    return std::max(0.0, wireBytes / edge.rate - wireBytes / edge.aloneRate);
-}
-
 /** @return bytes on the wire of @p part bytes that are sent in messages of @p piece bytes */
 double PiecesWireBytes(const WireFormat& wire, bool interHost, double part, double piece)
 {
@@ -91,83 +30,6 @@ double PiecesWireBytes(const WireFormat& wire, bool interHost, double part, doub
     const double rest = part - whole * piece;
     return whole * WireBytes(wire, interHost, piece) +
            (rest > 0 ? WireBytes(wire, interHost, rest) : 0);
-}
-
-/**
- * Adds what channels wait for each other while they are in step: at the edges between hosts that
- * the chain passes; of a group inside a host, whose bytes are flows, at all of them.
- *
- * @param around us that all edges of the ring, each alone, take longer than the busiest link
- */
-void AddRingWaits(CostTerms& terms,
-                  const PlanGeometry& geometry,
-                  const WireFormat& wire,
-                  const GeometryEdge* edges,
-                  size_t count,
-                  size_t steps,
-                  double piece,
-                  double around)
-{
-    const bool interHost = geometry.interLoadUsPerByte > 0;
-    double wait = 0;
-    double shared = 0;
-    for (size_t i = 0; i < count; ++i)
-    {
-        if (edges[i].interHost == interHost)
-        {
-            wait += WaitUs(wire, edges[i], piece);
-            shared += 1;
-        }
-    }
-    if (wait <= 0)
-    {
-        return;
-    }
-    const double hops =
-        std::max(1.0, static_cast<double>(steps) * shared / static_cast<double>(count));
-    const double spare = std::max(0.0, -around / shared);
-    Add(terms, interHost, Drift(wire, interHost, piece).GetWaits(hops, wait / shared, spare));
-}
-
-/**
- * Adds what the first pieces of a chain's channels wait for each other: between hosts while they
- * are in step, and inside the root's host, which all of them leave (or reach) together.
- */
-void AddChainWaits(CostTerms& terms,
-                   const CollectivePlan& plan,
-                   const WireFormat& wire,
-                   const GeometryEdge* edges,
-                   size_t count,
-                   double piece)
-{
-    // Edges are in ring order; the chain begins where one does not follow the one before.
-    size_t begin = 0;
-    while (begin < count && edges[begin].source == edges[(begin + count - 1) % count].destination)
-    {
-        ++begin;
-    }
-    const bool fromRoot = plan.spec.kind == Kind::BROADCAST;
-    double wait = 0;
-    double hops = 0;
-    bool atRoot = true;
-    for (size_t i = 0; i < count; ++i)
-    {
-        const GeometryEdge& edge = edges[(begin + (fromRoot ? i : count - 1 - i)) % count];
-        atRoot = atRoot && !edge.interHost;
-        if (edge.interHost)
-        {
-            wait += WaitUs(wire, edge, piece);
-            hops += 1;
-        }
-        else if (atRoot)
-        {
-            terms.intra += WaitUs(wire, edge, piece);
-        }
-    }
-    if (hops > 0)
-    {
-        terms.inter += Drift(wire, true, piece).GetWaits(hops, wait / hops, 0);
-    }
 }
 
 /** What one step of a ring takes on its busiest links, us. */
@@ -275,12 +137,15 @@ CostTerms ChainChannel(const CollectivePlan& plan,
     {
         Add(terms, edges[i].interHost, MessageUs(wire, edges[i], piece, edges[i].aloneRate));
     }
-    AddChainWaits(terms, plan, wire, edges, count, piece);
+    // Only channels with more than a piece are still there when others come.
+    const double waits =
+        AddChainWaits(terms, plan, wire, edges, count, piece) * (part > 0 ? 1 - piece / part : 0);
     const auto rest = [&](bool interHost, double usPerByte) {
         return (WireBytes(wire, interHost, part) - WireBytes(wire, interHost, piece)) * usPerByte;
     };
-    const double inter = rest(true, geometry.interLoadUsPerByte);
-    const double intra = rest(false, geometry.intraLoadUsPerByte);
+    // Links inside hosts that wait for NICs have gaps, which take in half of the waits.
+    const double inter = rest(true, geometry.interLoadUsPerByte) + waits / 2;
+    const double intra = rest(false, geometry.intraLoadUsPerByte) + waits;
     Add(terms, inter >= intra, std::max(inter, intra));
     terms.synchronisation =
         (static_cast<double>(count) + CeilOf(part, std::max(piece, 1.0))) * wire.stepOverheadUs;
