@@ -38,6 +38,7 @@ struct RingStep
     double busyUs{0};       //!< on the busiest link, or on the slowest edge
     double lastPiecesUs{0}; //!< of it, what follows the first piece
     bool interHost{false};  //!< where that is
+    double delayUs{0};      //!< of the shortest edge there
 };
 
 RingStep StepOf(const PlanGeometry& geometry,
@@ -63,6 +64,15 @@ RingStep StepOf(const PlanGeometry& geometry,
     {
         consider(edges[i].interHost, 1 / edges[i].aloneRate);
     }
+    step.delayUs = INFINITY;
+    for (size_t i = 0; i < count; ++i)
+    {
+        if (edges[i].interHost == step.interHost)
+        {
+            step.delayUs = std::min(step.delayUs, edges[i].delayUs);
+        }
+    }
+    step.delayUs = std::isfinite(step.delayUs) ? step.delayUs : 0;
     return step;
 }
 
@@ -120,6 +130,10 @@ CostTerms RingChannel(const CollectivePlan& plan,
     Add(terms, step.interHost, step.lastPiecesUs);
     terms.synchronisation = static_cast<double>(steps) * wire.stepOverheadUs;
     AddRingWaits(terms, geometry, wire, edges, count, steps, piece, sums[count]);
+    // The busiest link has bytes from the start, and is not done before all of them are over.
+    const double least = static_cast<double>(steps) * slowest + step.delayUs;
+    const double taken = terms.GetTotal() - terms.synchronisation;
+    Add(terms, step.interHost, std::max(0.0, least - taken));
     return terms;
 }
 
@@ -147,6 +161,9 @@ CostTerms ChainChannel(const CollectivePlan& plan,
     const double inter = rest(true, geometry.interLoadUsPerByte) + waits / 2;
     const double intra = rest(false, geometry.intraLoadUsPerByte) + waits;
     Add(terms, inter >= intra, std::max(inter, intra));
+    const double least = std::max(WireBytes(wire, true, part) * geometry.interLoadUsPerByte,
+                                  part * geometry.intraLoadUsPerByte);
+    Add(terms, inter >= intra, std::max(0.0, least - terms.GetTotal()));
     terms.synchronisation =
         (static_cast<double>(count) + CeilOf(part, std::max(piece, 1.0))) * wire.stepOverheadUs;
     return terms;
