@@ -108,6 +108,29 @@ void AddRingWaits(CostTerms& terms,
     Add(terms, interHost, Drift(wire, interHost, piece).GetWaits(hops, wait / shared, spare));
 }
 
+void AddRingMeetings(CostTerms& terms,
+                     const WireFormat& wire,
+                     const GeometryEdge* edges,
+                     size_t count,
+                     double steps,
+                     double piece,
+                     double loadUs)
+{
+    constexpr double MOST_OF_LATENCY = 0.2;
+    double walk = 0;
+    double latency = 0;
+    for (size_t i = 0; i < count; ++i)
+    {
+        walk += MessageUs(wire, edges[i], piece, edges[i].aloneRate);
+        latency += edges[i].delayUs;
+    }
+    walk *= steps / static_cast<double>(count);
+    latency *= steps / static_cast<double>(count);
+    const double together = std::cbrt(walk * walk * walk + loadUs * loadUs * loadUs);
+    const double taken = terms.GetTotal() - terms.synchronisation;
+    terms.intra += std::clamp(together - taken, 0.0, loadUs > 0 ? MOST_OF_LATENCY * latency : 0);
+}
+
 double AddChainWaits(CostTerms& terms,
                      const CollectivePlan& plan,
                      const WireFormat& wire,
