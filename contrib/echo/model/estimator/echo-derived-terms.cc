@@ -134,14 +134,11 @@ CostTerms RingChannel(const CollectivePlan& plan,
     const double least = static_cast<double>(steps) * slowest + step.delayUs;
     const double taken = terms.GetTotal() - terms.synchronisation;
     Add(terms, step.interHost, std::max(0.0, least - taken));
-    const auto stepsTaken = static_cast<double>(steps);
-    AddRingMeetings(terms,
-                    wire,
-                    edges,
-                    count,
-                    stepsTaken,
-                    piece,
-                    geometry.mixed ? stepsTaken * part * geometry.intraSharedUsPerByte : 0);
+    if (geometry.mixed)
+    {
+        const double shared = part * geometry.intraSharedUsPerByte;
+        AddRingMeetings(terms, wire, edges, count, steps, piece, slowest, shared);
+    }
     return terms;
 }
 

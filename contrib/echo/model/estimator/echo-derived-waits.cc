@@ -112,23 +112,30 @@ void AddRingMeetings(CostTerms& terms,
                      const WireFormat& wire,
                      const GeometryEdge* edges,
                      size_t count,
-                     double steps,
+                     size_t steps,
                      double piece,
-                     double loadUs)
+                     double busyUs,
+                     double sharedUs)
 {
-    constexpr double MOST_OF_LATENCY = 0.2;
-    double walk = 0;
+    constexpr double MOST_OF_LATENCY = 0.4;
+    constexpr double POWER = 2.5;
+    double walk = 0; // of a step, on average
     double latency = 0;
     for (size_t i = 0; i < count; ++i)
     {
-        walk += MessageUs(wire, edges[i], piece, edges[i].aloneRate);
-        latency += edges[i].delayUs;
+        walk += MessageUs(wire, edges[i], piece, edges[i].aloneRate) / static_cast<double>(count);
+        latency += edges[i].delayUs / static_cast<double>(count);
     }
-    walk *= steps / static_cast<double>(count);
-    latency *= steps / static_cast<double>(count);
-    const double together = std::cbrt(walk * walk * walk + loadUs * loadUs * loadUs);
+    if (sharedUs <= 0 || walk <= 0)
+    {
+        return;
+    }
+    const double part = std::min(1.0, walk / busyUs);
+    const double most = MOST_OF_LATENCY * latency * part * part * static_cast<double>(steps);
+    const double together = std::pow(std::pow(walk, POWER) + std::pow(sharedUs, POWER), 1 / POWER) *
+                            static_cast<double>(steps);
     const double taken = terms.GetTotal() - terms.synchronisation;
-    terms.intra += std::clamp(together - taken, 0.0, loadUs > 0 ? MOST_OF_LATENCY * latency : 0);
+    terms.intra += std::clamp(together - taken, 0.0, most);
 }
 
 double AddChainWaits(CostTerms& terms,

@@ -29,20 +29,23 @@ void AddRingWaits(CostTerms& terms,
 /**
  * Adds what messages of one channel of a ring wait for those of others that they meet on links
  * inside hosts. Short messages walk round the ring, and each meets some; long ones keep the busiest
- * link at work, and who waits elsewhere catches up. So the walk and the load of shared links count
- * together, by their cubic mean, but at most a fifth of the walk's latencies above what counts
- * without: what packets do within some per cent on 2 to 6 hosts of 2 to 8 GPUs.
+ * link at work, and who waits elsewhere catches up. So the walk w and the load of shared links
+ * count together, (w^p + load^p)^(1/p) with p = 2.5, but at most 0.4 of the walk's latencies above
+ * what counts without, times (w / busy)^2 where the busiest link takes longer than the walk: what
+ * packets do within a tenth on 2 to 6 hosts of 2 to 8 GPUs.
  *
  * @param steps of the ring
- * @param loadUs what the busiest link inside a host that channels share takes for its bytes
+ * @param busyUs what the busiest link takes for a step
+ * @param sharedUs what the busiest link inside a host that channels share takes for a step
  */
 void AddRingMeetings(CostTerms& terms,
                      const WireFormat& wire,
                      const GeometryEdge* edges,
                      size_t count,
-                     double steps,
+                     size_t steps,
                      double piece,
-                     double loadUs);
+                     double busyUs,
+                     double sharedUs);
 
 /**
  * Adds what the first pieces of a chain's channels wait for each other: between hosts while they
