@@ -6,6 +6,11 @@
 
 #include "ns3/echo-validation.h"
 
+#include <array>
+#include <cmath>
+#include <random>
+#include <sstream>
+
 using namespace ns3;
 using namespace ns3::echo;
 
@@ -90,6 +95,67 @@ TEST(Validation, DerivedTreesOnACubeMeshFillAndDrainAsPacketsDo)
                 << hosts << " hosts, " << row.bytes << " B";
         }
     }
+}
+
+/** A drawn machine of hosts with NVLink, with operations on it, as a scenario. */
+std::string DrawnMachine(std::mt19937& random)
+{
+    const auto pick = [&random](auto... values) {
+        const std::array all{values...};
+        return all[random() % all.size()];
+    };
+    const auto between = [&random](double low, double high) {
+        return low * std::pow(high / low, static_cast<double>(random() % 10000) / 10000);
+    };
+    const uint32_t hosts = pick(2u, 3u, 4u, 6u);
+    const uint32_t gpus = pick(1u, 2u, 4u, 8u);
+    const uint32_t nics = std::min(pick(1u, 2u, 4u), gpus);
+    const uint32_t gbps = pick(100u, 200u, 400u);
+    std::ostringstream text;
+    text << "echo: 1\nestimator: {profile: derived}\ncluster:\n  name: drawn\n  hosts: " << hosts
+         << "\n  gpu: a100-sxm-80gb\n  fabric: {type: single-switch}\n  host:\n    gpus: " << gpus
+         << "\n    nics: " << nics << "\n    nic: {rate: " << gbps
+         << "Gbps, delay: " << static_cast<uint32_t>(between(200, 5000)) << "ns}\n";
+    if (gpus > 1)
+    {
+        text << "    nvlink: {type: nvswitch, rate: "
+             << static_cast<uint32_t>(gbps * between(0.5, 20)) << "Gbps}\n";
+    }
+    text << "workload:\n  collectives:\n";
+    for (const char* op : {"all-reduce", "all-gather", "broadcast", "reduce"})
+    {
+        text << "    - {op: " << op << ", ranks: 0-" << hosts * gpus - 1
+             << ", algorithm: ring, channels: " << pick(0u, 1u, 2u, 4u, 8u)
+             << ", bytes: " << pick(1u, 2u, 4u, 8u) << "MiB}\n";
+    }
+    return text.str();
+}
+
+// Rings and chains: mean within 3 % over drawn machines, whatever NVLink has of what NICs have, and
+// however many channels share either.
+TEST(Validation, DerivedRingsAndChainsAgreeWithPacketsOnDrawnMachines)
+{
+    std::mt19937 random(412);
+    double sum = 0;
+    size_t count = 0;
+    for (int i = 0; i < 12; ++i)
+    {
+        const std::string text = DrawnMachine(random);
+        const auto rows = Validation(ReadScenario(YamlNode::LoadText(text,
+                                                                     std::string(ECHO_SOURCE_DIR) +
+                                                                         "/scenarios/text.yaml"),
+                                                  {}))
+                              .Run(nullptr);
+        for (const auto& row : rows)
+        {
+            const double error = std::abs(RelativeError(row.analytical, row.packet));
+            EXPECT_LE(error, 0.2) << text << ToString(row.kind) << ' ' << row.bytes << " B";
+            sum += error;
+            ++count;
+        }
+    }
+    ASSERT_GT(count, 40u);
+    EXPECT_LE(sum / static_cast<double>(count), 0.03);
 }
 
 // Every member of a recorded all-to-all-v has splits of its own, in both directions.

@@ -125,7 +125,12 @@ EchoBackendHelper::EchoBackendHelper(const Cluster& cluster,
     {
         m_costModel = derived;
         Ptr<LeastCostSelector> leastCost = CreateObject<LeastCostSelector>();
-        leastCost->Set(CreateObject<FixedSelector>(), derived);
+        // Compared as they will be carried out, with the user's chunk.
+        Ptr<SettingsSelector> asSet = CreateObject<SettingsSelector>();
+        CollectiveSettings chunk;
+        chunk.chunkBytes = settings.collective.chunkBytes;
+        asSet->Set(CreateObject<FixedSelector>(), ChoiceOf(chunk));
+        leastCost->Set(asSet, derived);
         selector = leastCost;
     }
     else

@@ -3,6 +3,7 @@
 
 #include "echo-derived-messages.h"
 #include "echo-derived-tree.h"
+#include "echo-derived-waits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,31 +19,6 @@ namespace
 
 using Kind = CollectiveKind;
 
-/**
- * @return the rate that an edge's messages have
- *
- * Where all edges are alike, channels move in step, and a link's connections share it all the time.
- * Where some are between hosts and some inside, channels drift apart and meet seldom inside.
- */
-double RateOf(const PlanGeometry& geometry, const GeometryEdge& edge)
-{
-    return geometry.mixed && !edge.interHost ? edge.aloneRate : edge.rate;
-}
-
-/**
- * Adds what links inside hosts hold up where channels share them, if @p bytes go over each
- * connection (mixed groups).
- */
-void AddIntraLoad(CostTerms& terms, const PlanGeometry& geometry, double bytes)
-{
-    if (geometry.mixed)
-    {
-        const double load = bytes * geometry.intraSharedUsPerByte;
-        const double total = terms.GetTotal();
-        terms.intra += std::cbrt(total * total * total + load * load * load) - total;
-    }
-}
-
 /** @return bytes on the wire of @p part bytes that are sent in messages of @p piece bytes */
 double PiecesWireBytes(const WireFormat& wire, bool interHost, double part, double piece)
 {
@@ -56,6 +32,50 @@ double PiecesWireBytes(const WireFormat& wire, bool interHost, double part, doub
            (rest > 0 ? WireBytes(wire, interHost, rest) : 0);
 }
 
+/** What one step of a ring takes on its busiest links, us. */
+struct RingStep
+{
+    double busyUs{0};       //!< on the busiest link, or on the slowest edge
+    double lastPiecesUs{0}; //!< of it, what follows the first piece
+    bool interHost{false};  //!< where that is
+    double delayUs{0};      //!< of the shortest edge there
+};
+
+RingStep StepOf(const PlanGeometry& geometry,
+                const WireFormat& wire,
+                const GeometryEdge* edges,
+                size_t count,
+                double part,
+                double piece)
+{
+    RingStep step;
+    const auto consider = [&](bool interHost, double usPerByte) {
+        const double time = PiecesWireBytes(wire, interHost, part, piece) * usPerByte;
+        if (time > step.busyUs)
+        {
+            step.busyUs = time;
+            step.interHost = interHost;
+            step.lastPiecesUs = std::max(0.0, time - WireBytes(wire, interHost, piece) * usPerByte);
+        }
+    };
+    consider(true, geometry.interLoadUsPerByte);
+    consider(false, geometry.intraLoadUsPerByte);
+    for (size_t i = 0; i < count; ++i)
+    {
+        consider(edges[i].interHost, 1 / edges[i].aloneRate);
+    }
+    step.delayUs = INFINITY;
+    for (size_t i = 0; i < count; ++i)
+    {
+        if (edges[i].interHost == step.interHost)
+        {
+            step.delayUs = std::min(step.delayUs, edges[i].delayUs);
+        }
+    }
+    step.delayUs = std::isfinite(step.delayUs) ? step.delayUs : 0;
+    return step;
+}
+
 /** The longest chain of one channel's ring; @p edges in ring order. */
 CostTerms RingChannel(const CollectivePlan& plan,
                       const PlanGeometry& geometry,
@@ -67,26 +87,13 @@ CostTerms RingChannel(const CollectivePlan& plan,
     const size_t steps = (twice ? 2 : 1) * (count - 1);
     const double part = std::ceil(ChannelBytes(plan) / static_cast<double>(count));
     const double piece = PieceBytes(plan, part);
-    double slowest = 0;
-    double lastPieces = 0; // of a step's data, what follows its first piece on the slowest edge
-    bool slowestInter = false;
-    for (size_t i = 0; i < count; ++i)
-    {
-        const bool interHost = edges[i].interHost;
-        const double rate = RateOf(geometry, edges[i]);
-        const double time = PiecesWireBytes(wire, interHost, part, piece) / rate;
-        if (time > slowest)
-        {
-            slowest = time;
-            slowestInter = interHost;
-            lastPieces = std::max(0.0, time - WireBytes(wire, interHost, piece) / rate);
-        }
-    }
+    const RingStep step = StepOf(geometry, wire, edges, count, part, piece);
+    const double slowest = step.busyUs;
     // The stretch of 1 to `steps` edges whose messages take longest above `slowest` each: the
     // difference of two prefix sums at most `steps` apart, its smaller end kept in a queue.
     const auto excess = [&](size_t i) {
         const GeometryEdge& edge = edges[i % count];
-        return MessageUs(wire, edge, piece, RateOf(geometry, edge)) - slowest;
+        return MessageUs(wire, edge, piece, edge.aloneRate) - slowest;
     };
     const size_t length = count + steps;
     std::vector<double> sums(length + 1, 0);
@@ -119,10 +126,19 @@ CostTerms RingChannel(const CollectivePlan& plan,
     {
         Add(terms, edges[i % count].interHost, excess(i) + slowest);
     }
-    Add(terms, slowestInter, static_cast<double>(steps - (bestEnd - bestBegin)) * slowest);
-    Add(terms, slowestInter, lastPieces);
+    Add(terms, step.interHost, static_cast<double>(steps - (bestEnd - bestBegin)) * slowest);
+    Add(terms, step.interHost, step.lastPiecesUs);
     terms.synchronisation = static_cast<double>(steps) * wire.stepOverheadUs;
-    AddIntraLoad(terms, geometry, static_cast<double>(steps) * part);
+    AddRingWaits(terms, geometry, wire, edges, count, steps, piece, sums[count]);
+    // The busiest link has bytes from the start, and is not done before all of them are over.
+    const double least = static_cast<double>(steps) * slowest + step.delayUs;
+    const double taken = terms.GetTotal() - terms.synchronisation;
+    Add(terms, step.interHost, std::max(0.0, least - taken));
+    if (geometry.mixed)
+    {
+        const double shared = part * geometry.intraSharedUsPerByte;
+        AddRingMeetings(terms, wire, edges, count, steps, piece, slowest, shared);
+    }
     return terms;
 }
 
@@ -136,23 +152,23 @@ CostTerms ChainChannel(const CollectivePlan& plan,
     const double part = ChannelBytes(plan);
     const double piece = PieceBytes(plan, part);
     CostTerms terms;
-    double slowest = 0;
-    bool slowestInter = false;
     for (size_t i = 0; i < count; ++i)
     {
-        const GeometryEdge& edge = edges[i];
-        const double rate = RateOf(geometry, edge);
-        Add(terms, edge.interHost, MessageUs(wire, edge, piece, rate));
-        const double rest =
-            (WireBytes(wire, edge.interHost, part) - WireBytes(wire, edge.interHost, piece)) /
-            edge.rate;
-        if (rest > slowest)
-        {
-            slowest = rest;
-            slowestInter = edge.interHost;
-        }
+        Add(terms, edges[i].interHost, MessageUs(wire, edges[i], piece, edges[i].aloneRate));
     }
-    Add(terms, slowestInter, slowest);
+    // Only channels with more than a piece are still there when others come.
+    const double waits =
+        AddChainWaits(terms, plan, wire, edges, count, piece) * (part > 0 ? 1 - piece / part : 0);
+    const auto rest = [&](bool interHost, double usPerByte) {
+        return (WireBytes(wire, interHost, part) - WireBytes(wire, interHost, piece)) * usPerByte;
+    };
+    // Links inside hosts that wait for NICs have gaps, which take in half of the waits.
+    const double inter = rest(true, geometry.interLoadUsPerByte) + waits / 2;
+    const double intra = rest(false, geometry.intraLoadUsPerByte) + waits;
+    Add(terms, inter >= intra, std::max(inter, intra));
+    const double least = std::max(WireBytes(wire, true, part) * geometry.interLoadUsPerByte,
+                                  part * geometry.intraLoadUsPerByte);
+    Add(terms, inter >= intra, std::max(0.0, least - terms.GetTotal()));
     terms.synchronisation =
         (static_cast<double>(count) + CeilOf(part, std::max(piece, 1.0))) * wire.stepOverheadUs;
     return terms;

@@ -28,15 +28,13 @@ struct WireFormat
  * packet (between hosts), R the least share of a link's rate on the way (rate over connections of
  * the instance on it), s one packet stored and forwarded at each further link.
  *
- * Where a group has edges both inside and between hosts, its channels drift apart and do not share
- * links inside hosts at every moment: R is then the whole link there, and their bytes count as a
- * load beside (cubic mean).
- *
  * - Ring: an edge sends K = 2 (n - 1) (all-gather, reduce-scatter: n - 1) messages of b = S / (C
  *   n) one after the other; the k-th waits for the (k-1)-th on the edge before. The longest chain
- *   stays on the slowest edge or walks along the ring: K w(b) / R_min plus the largest sum, over a
- *   stretch of at most K edges, of what an edge takes longer than w(b) / R_min.
- * - Chain (broadcast, reduce): the first piece over all edges, the others behind it on the slowest.
+ *   stays on the busiest link, u a step, or walks along the ring: K u plus the largest sum, over a
+ *   stretch of at most K edges, of what a message alone takes longer than u. Channels wait for each
+ *   other beside (echo-derived-waits.h).
+ * - Chain (broadcast, reduce): the first piece over all edges, alone but for such waits, the others
+ *   behind it on the busiest link.
  * - Tree: the first piece up the deepest branch and down to the last, the others behind it on the
  *   busiest link.
  * - All-to-all: the busiest link's bytes, or the rounds in flight, whichever takes longer.
