@@ -254,7 +254,8 @@ TEST(Experts, TokensGoToADomainOrARankOnce)
     plan.model.topK = 4;
     const auto copies = [&plan](uint32_t domain) {
         plan.dispatchDomain = domain;
-        const ExecutionGraph& program = *Generate(plan)->GetProgram(RankId(0));
+        const auto workload = Generate(plan);
+        const ExecutionGraph& program = *workload->GetProgram(RankId(0));
         for (const Operator& op : program.GetOperators())
         {
             if (program.GetName(op) == "layer 0 forward dispatch all-to-all")
