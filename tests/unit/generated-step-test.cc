@@ -249,7 +249,8 @@ TEST(GeneratedStep, AHostThatWaitsForKernelsIssuesThemOneByOne)
     };
     plan.host.kernel = MicroSeconds(10);
     double oneByOne = 0;
-    for (const Operator& op : Generate(plan)->GetProgram(RankId(0))->GetOperators())
+    const auto workload = Generate(plan);
+    for (const Operator& op : workload->GetProgram(RankId(0))->GetOperators())
     {
         oneByOne += op.type == OperatorType::HOST ? 0 : op.flops > 0 ? 40 : 10;
     }

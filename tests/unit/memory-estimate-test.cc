@@ -105,7 +105,8 @@ TEST(Memory, OfTheLossFollowsItsKernels)
     const auto moved = [&plan](LossKernel kernel) {
         plan.loss = kernel;
         double bytes = 0;
-        for (const Operator& op : Generate(plan)->GetProgram(RankId(0))->GetOperators())
+        const auto workload = Generate(plan);
+        for (const Operator& op : workload->GetProgram(RankId(0))->GetOperators())
         {
             bytes += op.memoryBytes;
         }

@@ -366,6 +366,7 @@ void PacketNetwork::DoDispose()
     m_deliveries.clear();
     m_entries.clear();
     m_watch.Cancel();
+    m_watch = EventId(); // which holds its event, and that this
     m_failures.reset();
     m_queuePairs.clear();
     m_fabric.reset();
