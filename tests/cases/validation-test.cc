@@ -28,13 +28,14 @@ TEST(Validation, DerivedEstimatesAgreeWithPackets)
                              "    - {op: all-reduce, bytes: 8MiB, ranks: 0-15}\n"
                              "    - {op: all-reduce, bytes: 4MiB, ranks: 0-15, algorithm: tree}\n"
                              "    - {op: all-gather, bytes: 1MiB, ranks: 0-31}\n"
+                             "    - {op: all-gather, bytes: 1MiB, ranks: 0-31, channels: 2}\n"
                              "    - {op: reduce-scatter, bytes: 4MiB, ranks: 0-31}\n"
                              "    - {op: broadcast, bytes: 4MiB, ranks: 0-7}\n"
                              "    - {op: send-recv, bytes: 4MiB, pairs: [[0, 100]]}\n";
     const Scenario scenario = ReadScenario(
         YamlNode::LoadText(yaml, std::string(ECHO_SOURCE_DIR) + "/scenarios/text.yaml"), {});
     const auto rows = Validation(scenario).Run(nullptr);
-    ASSERT_EQ(rows.size(), 7u);
+    ASSERT_EQ(rows.size(), 8u); // channels count
     for (const auto& row : rows)
     {
         EXPECT_TRUE(row.packet.IsStrictlyPositive());

@@ -55,7 +55,8 @@ class Collector
     {
         std::ostringstream key;
         key << static_cast<int>(spec.kind) << ':' << spec.bytes << ':' << spec.root << ':'
-            << static_cast<int>(spec.algorithm) << ':' << Signature(group) << '|';
+            << static_cast<int>(spec.algorithm) << ':' << static_cast<int>(spec.protocol) << ':'
+            << spec.channels << ':' << Signature(group) << '|';
         for (const auto& row : splits)
         {
             for (uint64_t bytes : row)
