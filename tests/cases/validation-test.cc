@@ -28,14 +28,13 @@ TEST(Validation, DerivedEstimatesAgreeWithPackets)
                              "    - {op: all-reduce, bytes: 8MiB, ranks: 0-15}\n"
                              "    - {op: all-reduce, bytes: 4MiB, ranks: 0-15, algorithm: tree}\n"
                              "    - {op: all-gather, bytes: 1MiB, ranks: 0-31}\n"
-                             "    - {op: all-gather, bytes: 1MiB, ranks: 0-31, channels: 2}\n"
                              "    - {op: reduce-scatter, bytes: 4MiB, ranks: 0-31}\n"
                              "    - {op: broadcast, bytes: 4MiB, ranks: 0-7}\n"
                              "    - {op: send-recv, bytes: 4MiB, pairs: [[0, 100]]}\n";
     const Scenario scenario = ReadScenario(
         YamlNode::LoadText(yaml, std::string(ECHO_SOURCE_DIR) + "/scenarios/text.yaml"), {});
     const auto rows = Validation(scenario).Run(nullptr);
-    ASSERT_EQ(rows.size(), 8u); // channels count
+    ASSERT_EQ(rows.size(), 7u);
     for (const auto& row : rows)
     {
         EXPECT_TRUE(row.packet.IsStrictlyPositive());
@@ -47,6 +46,22 @@ TEST(Validation, DerivedEstimatesAgreeWithPackets)
     }
     const ValidationError error = SummarizeErrors(rows, Fidelity::ANALYTICAL);
     EXPECT_LE(error.mean, 0.03);
+}
+
+TEST(Validation, WhatDiffersInChannelsIsARowOfItsOwn)
+{
+    const Scenario scenario = ReadScenario(
+        YamlNode::LoadText("echo: 1\n"
+                           "cluster: clusters/single-switch-8x100g.yaml\n"
+                           "estimator: {profile: derived}\n"
+                           "workload: {collectives: [{op: all-gather, bytes: 1MiB},\n"
+                           "                         {op: all-gather, bytes: 1MiB, channels: 2},\n"
+                           "                         {op: all-gather, bytes: 1MiB, repeat: 2}]}\n",
+                           std::string(ECHO_SOURCE_DIR) + "/scenarios/text.yaml"),
+        {});
+    const auto rows = Validation(scenario).Run(nullptr);
+    ASSERT_EQ(rows.size(), 2u);
+    EXPECT_LT(rows[1].packet, rows[0].packet);
 }
 
 // On the cube mesh of NVLinks of a DGX-1 channels take different rings, as NCCL's do: what flows
