@@ -81,11 +81,18 @@ TEST(Attention, WindowsMakeNoKernelSlower)
                 "      - {kernel: cudnn, head: 64, causal: true, window: 128, sequence: 4096, "
                 "forward: 0.03, backward: 0.02}\n");
     const KernelEfficiency& gpu = Find(profile, "R");
-    const auto time = [&](uint32_t window) {
-        const double keys = window == 0 ? 4096 : window;
-        const double pairs = keys * 4096 - keys * keys / 2;
-        return pairs / ShareOf(gpu, 64, 4096, window, false);
+    const auto timeOf = [&](uint32_t head, uint32_t sequence, uint32_t window) {
+        const double keys = window == 0 ? sequence : window;
+        const double pairs = keys * sequence - keys * keys / 2;
+        return pairs / ShareOf(gpu, head, sequence, window, false);
     };
+    const auto time = [&](uint32_t window) { return timeOf(64, 4096, window); };
+    // Neither another head size nor another sequence was measured with this window.
+    EXPECT_LE(timeOf(128, 4096, 128), timeOf(128, 4096, 0) * (1 + 1e-9));
+    for (const uint32_t sequence : {256, 1024, 131072})
+    {
+        EXPECT_LE(timeOf(64, sequence, 128), timeOf(64, sequence, 0) * (1 + 1e-9)) << sequence;
+    }
     double last = 0;
     for (const uint32_t window : {16, 64, 100, 200, 256, 512, 1024, 2048, 4000})
     {

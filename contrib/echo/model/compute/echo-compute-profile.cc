@@ -106,11 +106,13 @@ double KernelEfficiency::GetMeasuredAttention(const AttentionPoint& kernel,
     {
         return attention * GetWindowShare(kernel.window);
     }
-    isOfWindow = (below ? below : above)->window == kernel.window;
-    const auto value = [&](const AttentionPoint& point) {
-        const double formats = point.isFp8 == kernel.isFp8 ? 1 : kernel.isFp8 ? 0.5 : 2;
-        return (isBackward ? point.backward : point.forward) *
-               (GetWindowShare(kernel.window) / GetWindowShare(point.window)) * formats;
+    const AttentionPoint& point = below ? *below : *above;
+    isOfWindow = below && above && point.window == kernel.window && point.headSize == shape.inner &&
+                 point.isCausal == kernel.isCausal && point.isFp8 == kernel.isFp8;
+    const auto value = [&](const AttentionPoint& near) {
+        const double formats = near.isFp8 == kernel.isFp8 ? 1 : kernel.isFp8 ? 0.5 : 2;
+        return (isBackward ? near.backward : near.forward) *
+               (GetWindowShare(kernel.window) / GetWindowShare(near.window)) * formats;
     };
     double share = value(below ? *below : *above);
     if (below && above && below != above)
