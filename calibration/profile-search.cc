@@ -210,10 +210,17 @@ std::vector<double> ListTreeBursts(double eagerBytes)
     return eagerBytes > 0 ? std::vector<double>{0, BURST} : std::vector<double>{0};
 }
 
+std::vector<double> ListCopies(double eagerBytes)
+{
+    constexpr double COPY = 8;
+    return eagerBytes > 0 ? std::vector<double>{0, COPY} : std::vector<double>{0};
+}
+
 double BelievedCost(const ProfileFitter::Result& result)
 {
     constexpr double FURTHER = 0.9;
     return result.cost / (result.profile.nccl.eagerBytes > 0 ? FURTHER : 1) /
+           (result.profile.constants.copyUs > 0 ? FURTHER : 1) /
            (result.profile.constants.treeBurstBytes > 0 ? FURTHER : 1);
 }
 

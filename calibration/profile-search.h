@@ -30,8 +30,14 @@ std::vector<double> ListEagerSizes();
 std::vector<double> ListTreeBursts(double eagerBytes);
 
 /**
+ * @return what a copy of a message by a host takes that is tried, us: 0, nothing; more where
+ *         messages need serving, to be fitted
+ */
+std::vector<double> ListCopies(double eagerBytes);
+
+/**
  * @return what is left of a fit, a tenth more for each constant that few machines have: where
- *         messages are served, and where trees pass on bursts
+ *         messages are served, where hosts copy them, and where trees pass on bursts
  */
 double BelievedCost(const ProfileFitter::Result& result);
 

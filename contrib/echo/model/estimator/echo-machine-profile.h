@@ -115,6 +115,7 @@ struct MachineConstants
     double overlapExponent{1};    //!< 1: step latencies add to transfers; larger: they hide
     double netOverlapExponent{0}; //!< the same where the ring's slowest link is between hosts
     double messageUs{0};          //!< serving one message of a ring above eagerBytes
+    double copyUs{0};             //!< a host's copying of a message of LL into its GPU's memory
     double reductionUsPerMiB{0};  //!< reducing that transfers do not hide
     double peerUs{0};             //!< each further peer of grouped sends and receives
     double nvlsUs{0};             //!< NVLink SHARP: latency beside set-up
