@@ -23,17 +23,15 @@ constexpr double SURELY_LESS = 0.98;
  */
 std::vector<double> ListEagerSizes();
 
-/**
- * @return what of a tree's channel hosts may pass on together that is tried, bytes: 0, chunk by
- *         chunk; more where messages need serving, to be fitted
- */
-std::vector<double> ListTreeBursts(double eagerBytes);
+/** What a fabric whose messages need serving may do beside, to be fitted; 0: it does not. */
+struct FabricHabits
+{
+    double burstBytes{0}; //!< of a tree's channel, which hosts pass on together
+    double copyUs{0};     //!< a host's copy of a message of LL
+};
 
-/**
- * @return what a copy of a message by a host takes that is tried, us: 0, nothing; more where
- *         messages need serving, to be fitted
- */
-std::vector<double> ListCopies(double eagerBytes);
+/** @return what is tried of a fabric that serves messages above @p eagerBytes (0: none) */
+std::vector<FabricHabits> ListHabits(double eagerBytes);
 
 /**
  * @return what is left of a fit, a tenth more for each constant that few machines have: where
@@ -47,6 +45,7 @@ struct SearchOptions
     std::string nccl{"auto"};       //!< release
     std::string cpu{"auto"};        //!< amd, intel, other
     std::string ll128{"auto"};      //!< on, off: between hosts
+    std::string crossNic{"on"};     //!< on, off: NCCL_CROSS_NIC=0
     std::string eager{"auto"};      //!< bytes, none: largest message that needs no serving
     std::string nvls{"auto"};       //!< on, off; auto: from Hopper on with NVSwitch
     std::string thread{"auto"};     //!< one, several: for rows that do not say it

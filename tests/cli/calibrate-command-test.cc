@@ -96,6 +96,10 @@ TEST(CalibrateCommand, RefusesWhatItWouldIgnore)
     EXPECT_THAT(said(log + "--check --out=none.yaml"), HasSubstr("--out: found it beside --check"));
     EXPECT_THAT(said(Like("polaris-a100") + "--ll128=foo"), HasSubstr("--ll128: found 'foo'"));
     EXPECT_THAT(said(Like("polaris-a100") + "--cpu=foo"), HasSubstr("--cpu: found 'foo'"));
+    EXPECT_THAT(said(Like("polaris-a100") + "--cross-nic=foo"),
+                HasSubstr("--cross-nic: found 'foo'"));
+    EXPECT_THAT(said(Like("polaris-a100") + "--cross-nic=off"),
+                HasSubstr("expected hosts of GH200"));
     EXPECT_THAT(said(Like("polaris-a100") + "--nvls=on"), HasSubstr("has no NVLink SHARP"));
     EXPECT_THAT(said(log + "--check --nccl=3"), HasSubstr("--nccl: found '3'"));
     EXPECT_THAT(

@@ -94,8 +94,7 @@ CostTerms TreeTermsWith(const MachineProfile& profile,
                 interChunk > intraChunk);
     // A message of Simple is read after a flush through the NIC; LL and LL128 carry flags.
     const double syncs = ProtocolIndex(query.how.protocol) == 2 && levels > 0 ? loads : 1;
-    terms.synchronisation =
-        further * (syncs * constants.treeChunkUs + loads * together * copy);
+    terms.synchronisation = further * (syncs * constants.treeChunkUs + loads * together * copy);
     return terms;
 }
 
