@@ -71,8 +71,8 @@ struct CostQuery
  *   netOverlapExponent where the slowest link is between hosts: 1 if nothing overlaps, infinite if
  *   the shorter hides behind the longer. Where messages above eagerBytes are served one after the
  *   other, D = steps C messages(c) messageUs / servers beside, by the fourth power.
- *   A message of LL of more than 2 KiB of payload takes copyUs more: at each hop between hosts in P,
- *   and in D.
+ *   A message of LL of more than 2 KiB of payload takes copyUs more: at each hop between hosts in
+ * P, and in D.
  * - NVLink SHARP (all-reduce): nvlsUs + R nvlsChunkUs + S (3/8 + 2/3 (j + 1) / j) / nvlsGBps, as a
  *   link carries all of the sums and one share, and a GPU copies all into and out of buffers; j =
  *   min(k, 32) GPUs reduce; R = S / (C j chunk) rounds, at least one. Between hosts as a tree:
