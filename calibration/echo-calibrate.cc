@@ -67,8 +67,8 @@ void AddOptions(EchoCommandLine& line, Options& options)
     line.AddOption("cpu", "amd, intel or other; auto: what fits", search.cpu);
     line.AddOption("ll128", "on, off between hosts; auto: what fits", search.ll128);
     line.AddOption("cross-nic",
-                   "off: NCCL_CROSS_NIC=0 on hosts of GH200, whose rings then come back by the NIC "
-                   "they left by",
+                   "on, or off: NCCL_CROSS_NIC=0 on hosts of GH200, whose rings then come back by "
+                   "the NIC they left by; auto: on, beside --like as that profile has it",
                    search.crossNic);
     line.AddOption("eager",
                    "largest message between hosts that costs a host no time of its own, bytes, or "
@@ -291,6 +291,10 @@ int Scale(const Options& options, const Cluster& cluster, const HostLinks& links
     const MachineProfile measured = ReadProfile(YamlNode::LoadFile(options.like));
     NcclEnvironment nccl = DeduceFor(options, cluster, links);
     const SearchOptions& search = options.search;
+    if (search.crossNic == "auto" && HasProcessorEach(cluster.gpu.name, links))
+    {
+        nccl.returnPathGBps = measured.nccl.returnPathGBps;
+    }
     nccl.version = search.nccl == "auto" ? measured.nccl.version : search.nccl;
     nccl.cpu = search.cpu == "auto" ? measured.nccl.cpu : ParseCpuVendor(search.cpu);
     nccl.ll128BetweenHosts =

@@ -224,7 +224,7 @@ void CheckSearchOptions(const SearchOptions& options)
 {
     Check("--ll128", options.ll128, {"auto", "on", "off"});
     Check("--nvls", options.nvls, {"auto", "on", "off"});
-    Check("--cross-nic", options.crossNic, {"on", "off"});
+    Check("--cross-nic", options.crossNic, {"auto", "on", "off"});
     Check("--thread", options.thread, {"auto", "one", "several"});
     Check("--selection", options.selection, {"tuner", "least-cost"});
     Check("--cpu", options.cpu, {"auto", "amd", "intel", "other"});

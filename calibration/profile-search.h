@@ -45,7 +45,7 @@ struct SearchOptions
     std::string nccl{"auto"};       //!< release
     std::string cpu{"auto"};        //!< amd, intel, other
     std::string ll128{"auto"};      //!< on, off: between hosts
-    std::string crossNic{"on"};     //!< on, off: NCCL_CROSS_NIC=0
+    std::string crossNic{"auto"};   //!< on, off (NCCL_CROSS_NIC=0); auto: on, or as another profile
     std::string eager{"auto"};      //!< bytes, none: largest message that needs no serving
     std::string nvls{"auto"};       //!< on, off; auto: from Hopper on with NVSwitch
     std::string thread{"auto"};     //!< one, several: for rows that do not say it

@@ -11,6 +11,7 @@
 #include <string>
 
 using testing::HasSubstr;
+using testing::Not;
 
 namespace
 {
@@ -78,6 +79,17 @@ TEST(CalibrateCommand, KeepsWhatMessagesCost)
     ASSERT_EQ(made.code, 0) << made.text;
     EXPECT_THAT(ReadAll(out), HasSubstr("eager_bytes: 16384"));
     EXPECT_THAT(ReadAll(out), HasSubstr("message_us: 4.346"));
+}
+
+// How rings return is a setting: that of the profile, unless another is said.
+TEST(CalibrateCommand, KeepsHowRingsReturnUnlessToldOtherwise)
+{
+    const std::string out = testing::TempDir() + "echo-calibrate-rings.yaml";
+    const std::string like = Like("alps-gh200") + "--out='" + out + "' ";
+    ASSERT_EQ(RunCalibrate("alps", like).code, 0);
+    EXPECT_THAT(ReadAll(out), HasSubstr("return_path_GBps: 6"));
+    ASSERT_EQ(RunCalibrate("alps", like + "--cross-nic=on").code, 0);
+    EXPECT_THAT(ReadAll(out), Not(HasSubstr("return_path_GBps")));
 }
 
 TEST(CalibrateCommand, RefusesWhatItWouldIgnore)

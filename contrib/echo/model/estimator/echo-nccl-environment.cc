@@ -188,11 +188,15 @@ NcclEnvironment DeduceNcclEnvironment(const HostLinks& links, GpuGeneration gpu)
     return nccl;
 }
 
+bool HasProcessorEach(const std::string& gpuName, const HostLinks& links)
+{
+    return gpuName.find("GH200") != std::string::npos && links.nicsPerHost == links.gpusPerHost;
+}
+
 void ReturnByOwnNic(const std::string& gpuName, const HostLinks& links, NcclEnvironment& nccl)
 {
     constexpr double ARM_GBPS = 6;
-    const bool isSuperchip = gpuName.find("GH200") != std::string::npos;
-    if (!isSuperchip || links.nicsPerHost != links.gpusPerHost)
+    if (!HasProcessorEach(gpuName, links))
     {
         throw InputError({"", 0, "--cross-nic"},
                          "off with hosts of " + std::to_string(links.gpusPerHost) + " " + gpuName +
