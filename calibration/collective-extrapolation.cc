@@ -75,7 +75,7 @@ void WriteBaselines(std::ostream& out,
 /** @return a machine's constants, fitted from those of any machine with its links and NCCL */
 ProfileFitter::Result Fit(const MachineProfile& whole,
                           double eagerBytes,
-                          double burstBytes,
+                          const FabricHabits& habits,
                           const std::vector<Measurement>& rows)
 {
     NcclEnvironment nccl = whole.nccl;
@@ -87,7 +87,8 @@ ProfileFitter::Result Fit(const MachineProfile& whole,
     prior.nicsPerHost = whole.nicsPerHost;
     prior.oneThreadPerHost = whole.oneThreadPerHost;
     prior.name = whole.name;
-    prior.constants.treeBurstBytes = burstBytes;
+    prior.constants.treeBurstBytes = habits.burstBytes;
+    prior.constants.copyUs = habits.copyUs;
     return ProfileFitter(prior).Fit(rows);
 }
 
@@ -101,9 +102,9 @@ MachineProfile FitToFew(const MachineProfile& whole, const std::vector<Measureme
     double least = INFINITY;
     for (const double eagerBytes : ListEagerSizes())
     {
-        for (const double burst : ListTreeBursts(eagerBytes))
+        for (const FabricHabits& habits : ListHabits(eagerBytes))
         {
-            const ProfileFitter::Result result = Fit(whole, eagerBytes, burst, rows);
+            const ProfileFitter::Result result = Fit(whole, eagerBytes, habits, rows);
             if (BelievedCost(result) < SURELY_LESS * least)
             {
                 least = BelievedCost(result);
@@ -112,13 +113,6 @@ MachineProfile FitToFew(const MachineProfile& whole, const std::vector<Measureme
         }
     }
     return best.profile;
-}
-
-/** @return a profile fitted anew to a table, with trees that pass on chunk by chunk */
-MachineProfile FitPipelined(const MachineProfile& whole, const std::string& table)
-{
-    const std::vector<Measurement> rows = CleanUp(ReadNcclTests(table, {})).rows;
-    return Fit(whole, whole.nccl.eagerBytes, 0, rows).profile;
 }
 
 /**
@@ -204,10 +198,11 @@ struct Transfer
     static MachineProfile ReadFor(const TransferredMachine& machine)
     {
         MachineProfile read = ReadProfile(YamlNode::LoadFile(machine.profile));
-        if (!machine.fittedTo.empty())
+        if (machine.isByDefault)
         {
-            read = FitPipelined(read, machine.fittedTo);
+            read.nccl.returnPathGBps = 0;
             read.nccl.eagerBytes = 0;
+            read.constants.copyUs = 0;
         }
         read.nccl.version = machine.nccl.empty() ? read.nccl.version : machine.nccl;
         return read;

@@ -33,7 +33,9 @@ struct TransferredMachine
     std::string profile; //!< file
     std::string nccl{};  //!< release that was measured, whose tuner picks; empty: the profile's
     std::string pool{ALL_MACHINES}; //!< machines whose rows are counted together too; empty: none
-    std::string fittedTo{}; //!< file: fit to it without tree bursts, and no message is served
+    /// Its jobs set neither NCCL_CROSS_NIC nor libfabric's way of matching, other than those of the
+    /// profile: rings return by any NIC, and hosts neither serve nor copy messages.
+    bool isByDefault{false};
 };
 
 /**

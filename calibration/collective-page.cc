@@ -134,19 +134,23 @@ void WriteUnseen(std::ostream& out,
     const std::vector<TransferredMachine> machines{
         {"GCP A4, B200", tables + "b200-gcp-all-reduce.csv", profiles + "b200.yaml"},
         {"H200", tables + "h200-all-reduce.csv", profiles + "h100-sxm.yaml"},
-        {"Alps in 2024", tables + "alps-2024-all-reduce.csv", profiles + "alps-gh200.yaml"},
-        {"Alps in 2024, without message_us",
+        {"Alps in 2024, settings of 2025",
          tables + "alps-2024-all-reduce.csv",
          profiles + "alps-gh200.yaml",
          "",
-         "",
-         tables + "alps-gh200-all-reduce.csv"},
-        {"Alps in 2024, quickest calls, without message_us",
+         ""},
+        {"Alps in 2024, its own settings",
+         tables + "alps-2024-all-reduce.csv",
+         profiles + "alps-gh200.yaml",
+         "2.19",
+         ALL_MACHINES,
+         true},
+        {"Alps in 2024, quickest calls, its own settings",
          tables + "alps-2024-all-reduce-quickest.csv",
          profiles + "alps-gh200.yaml",
+         "2.19",
          "",
-         "",
-         tables + "alps-gh200-all-reduce.csv"},
+         true},
     };
     for (const TransferredMachine& machine : machines)
     {
@@ -228,9 +232,13 @@ void WriteCollectivesPage(std::ostream& out, const std::string& folder)
            "others while it was measured, and its source publishes every call: its rows are "
            "medians, and a further line holds estimates against the quickest call of each run, as "
            "nothing that is estimated here knows of other jobs. What hosts do for messages "
-           "(message_us) is of libraries and settings more than of parts: a line without it, "
-           "and fitted without tree_burst_bytes, stands beside the profile as it ships. Of the "
-           "Slingshot machines a further line leaves "
+           "and how rings return are of settings more than of parts, and a user knows them: Alps' "
+           "profile is of jobs that set NCCL_CROSS_NIC=0 and FI_CXI_RX_MATCH_MODE=software with "
+           "NCCL 2.23, those of 2024 set neither and had 2.19 (conf/alps.sh of their source). With "
+           "its own settings Alps in 2024 is estimated without return_path_GBps, eager_bytes, "
+           "message_us and copy_us and with that version, all else as the profile ships; a line "
+           "with the settings of 2025 stands beside it and is not pooled. Of the Slingshot "
+           "machines a further line leaves "
            "out rows that take a tenth longer, or more, than twice as many hosts for as many bytes "
            "in the same table: those of the job of 256 hosts on Alps, and some where NCCL takes a "
            "ring that is slower than its tree.\n\n";

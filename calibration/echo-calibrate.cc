@@ -66,6 +66,10 @@ void AddOptions(EchoCommandLine& line, Options& options)
         "nccl", "version whose tuner picked; auto: the log's, or what fits", search.nccl);
     line.AddOption("cpu", "amd, intel or other; auto: what fits", search.cpu);
     line.AddOption("ll128", "on, off between hosts; auto: what fits", search.ll128);
+    line.AddOption("cross-nic",
+                   "on, or off: NCCL_CROSS_NIC=0 on hosts of GH200, whose rings then come back by "
+                   "the NIC they left by; auto: on, beside --like as that profile has it",
+                   search.crossNic);
     line.AddOption("eager",
                    "largest message between hosts that costs a host no time of its own, bytes, or "
                    "none; auto: none, 1 (all cost it) or 16384 (rendezvous of libfabric's cxi "
@@ -254,6 +258,7 @@ void TakeNet(const std::string& path, double nicGBps, MachineProfile& profile)
     to.netOverlapExponent = from.netOverlapExponent;
     to.netChannelGBps = from.netChannelGBps;
     to.messageUs = from.messageUs;
+    to.copyUs = from.copyUs;
     to.treeBurstBytes = from.treeBurstBytes;
     profile.nccl.eagerBytes = net.nccl.eagerBytes;
     for (size_t i = 0; i < to.protocols.size(); ++i)
@@ -265,6 +270,17 @@ void TakeNet(const std::string& path, double nicGBps, MachineProfile& profile)
     profile.fit += ", those between hosts of profile " + net.name;
 }
 
+/** @return what NCCL finds in the cluster's hosts, with the options' way of rings back */
+NcclEnvironment DeduceFor(const Options& options, const Cluster& cluster, const HostLinks& links)
+{
+    NcclEnvironment nccl = DeduceNcclEnvironment(links, GenerationOf(cluster.gpu.name));
+    if (options.search.crossNic == "off")
+    {
+        ReturnByOwnNic(cluster.gpu.name, links, nccl);
+    }
+    return nccl;
+}
+
 /** Without measurements: another machine's profile, its rates scaled. */
 int Scale(const Options& options, const Cluster& cluster, const HostLinks& links)
 {
@@ -273,8 +289,12 @@ int Scale(const Options& options, const Cluster& cluster, const HostLinks& links
         throw InputError({"", 0, "--like"}, "--log too", "one of the two");
     }
     const MachineProfile measured = ReadProfile(YamlNode::LoadFile(options.like));
-    NcclEnvironment nccl = DeduceNcclEnvironment(links, GenerationOf(cluster.gpu.name));
+    NcclEnvironment nccl = DeduceFor(options, cluster, links);
     const SearchOptions& search = options.search;
+    if (search.crossNic == "auto" && HasProcessorEach(cluster.gpu.name, links))
+    {
+        nccl.returnPathGBps = measured.nccl.returnPathGBps;
+    }
     nccl.version = search.nccl == "auto" ? measured.nccl.version : search.nccl;
     nccl.cpu = search.cpu == "auto" ? measured.nccl.cpu : ParseCpuVendor(search.cpu);
     nccl.ll128BetweenHosts =
@@ -324,7 +344,7 @@ int Run(const Options& options)
     {
         throw InputError({"", 0, "--net"}, "no --like", "a profile for what is inside hosts");
     }
-    const NcclEnvironment deduced = DeduceNcclEnvironment(links, GenerationOf(cluster.gpu.name));
+    const NcclEnvironment deduced = DeduceFor(options, cluster, links);
     const CleanMeasurements clean = CleanUp(ReadLogs(options, links));
     std::cout << clean.rows.size() << " rows count; left out: " << clean.wrong
               << " with wrong results, " << clean.empty << " without bytes or time, "

@@ -204,16 +204,19 @@ std::vector<double> ListEagerSizes()
     return {0, 1, CXI};
 }
 
-std::vector<double> ListTreeBursts(double eagerBytes)
+std::vector<FabricHabits> ListHabits(double eagerBytes)
 {
     constexpr double BURST = 1048576;
-    return eagerBytes > 0 ? std::vector<double>{0, BURST} : std::vector<double>{0};
+    constexpr double COPY = 8;
+    return eagerBytes > 0 ? std::vector<FabricHabits>{{0, 0}, {BURST, 0}, {0, COPY}, {BURST, COPY}}
+                          : std::vector<FabricHabits>{{0, 0}};
 }
 
 double BelievedCost(const ProfileFitter::Result& result)
 {
     constexpr double FURTHER = 0.9;
     return result.cost / (result.profile.nccl.eagerBytes > 0 ? FURTHER : 1) /
+           (result.profile.constants.copyUs > 0 ? FURTHER : 1) /
            (result.profile.constants.treeBurstBytes > 0 ? FURTHER : 1);
 }
 
@@ -221,6 +224,7 @@ void CheckSearchOptions(const SearchOptions& options)
 {
     Check("--ll128", options.ll128, {"auto", "on", "off"});
     Check("--nvls", options.nvls, {"auto", "on", "off"});
+    Check("--cross-nic", options.crossNic, {"auto", "on", "off"});
     Check("--thread", options.thread, {"auto", "one", "several"});
     Check("--selection", options.selection, {"tuner", "least-cost"});
     Check("--cpu", options.cpu, {"auto", "amd", "intel", "other"});
@@ -270,11 +274,13 @@ SearchResult SearchProfile(const SearchOptions& options,
             start.oneThreadPerHost = one;
             start.constants.hostIssueUs =
                 std::max(start.constants.hostIssueUs, FindFloor(assumed, one));
-            for (const double burst : ListTreeBursts(environment.eagerBytes))
+            for (const FabricHabits& habits : ListHabits(environment.eagerBytes))
             {
-                start.constants.treeBurstBytes = burst;
+                start.constants.treeBurstBytes = habits.burstBytes;
+                start.constants.copyUs = habits.copyUs;
                 const ProfileFitter::Result result = ProfileFitter(start).Fit(assumed);
-                std::cout << Describe(environment) << (burst > 0 ? ", trees in bursts" : "")
+                std::cout << Describe(environment) << (habits.copyUs > 0 ? ", copied by hosts" : "")
+                          << (habits.burstBytes > 0 ? ", trees in bursts" : "")
                           << (one ? ", one thread a host" : "") << ": cost " << std::setprecision(4)
                           << result.cost << "\n";
                 if (BelievedCost(result) < SURELY_LESS * least)

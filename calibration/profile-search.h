@@ -23,15 +23,19 @@ constexpr double SURELY_LESS = 0.98;
  */
 std::vector<double> ListEagerSizes();
 
-/**
- * @return what of a tree's channel hosts may pass on together that is tried, bytes: 0, chunk by
- *         chunk; more where messages need serving, to be fitted
- */
-std::vector<double> ListTreeBursts(double eagerBytes);
+/** What a fabric whose messages need serving may do beside, to be fitted; 0: it does not. */
+struct FabricHabits
+{
+    double burstBytes{0}; //!< of a tree's channel, which hosts pass on together
+    double copyUs{0};     //!< a host's copy of a message of LL
+};
+
+/** @return what is tried of a fabric that serves messages above @p eagerBytes (0: none) */
+std::vector<FabricHabits> ListHabits(double eagerBytes);
 
 /**
  * @return what is left of a fit, a tenth more for each constant that few machines have: where
- *         messages are served, and where trees pass on bursts
+ *         messages are served, where hosts copy them, and where trees pass on bursts
  */
 double BelievedCost(const ProfileFitter::Result& result);
 
@@ -41,6 +45,7 @@ struct SearchOptions
     std::string nccl{"auto"};       //!< release
     std::string cpu{"auto"};        //!< amd, intel, other
     std::string ll128{"auto"};      //!< on, off: between hosts
+    std::string crossNic{"auto"};   //!< on, off (NCCL_CROSS_NIC=0); auto: on, or as another profile
     std::string eager{"auto"};      //!< bytes, none: largest message that needs no serving
     std::string nvls{"auto"};       //!< on, off; auto: from Hopper on with NVSwitch
     std::string thread{"auto"};     //!< one, several: for rows that do not say it

@@ -11,6 +11,7 @@
 #include <string>
 
 using testing::HasSubstr;
+using testing::Not;
 
 namespace
 {
@@ -80,6 +81,17 @@ TEST(CalibrateCommand, KeepsWhatMessagesCost)
     EXPECT_THAT(ReadAll(out), HasSubstr("message_us: 4.346"));
 }
 
+// How rings return is a setting: that of the profile, unless another is said.
+TEST(CalibrateCommand, KeepsHowRingsReturnUnlessToldOtherwise)
+{
+    const std::string out = testing::TempDir() + "echo-calibrate-rings.yaml";
+    const std::string like = Like("alps-gh200") + "--out='" + out + "' ";
+    ASSERT_EQ(RunCalibrate("alps", like).code, 0);
+    EXPECT_THAT(ReadAll(out), HasSubstr("return_path_GBps: 6"));
+    ASSERT_EQ(RunCalibrate("alps", like + "--cross-nic=on").code, 0);
+    EXPECT_THAT(ReadAll(out), Not(HasSubstr("return_path_GBps")));
+}
+
 TEST(CalibrateCommand, RefusesWhatItWouldIgnore)
 {
     const auto said = [](const std::string& options) {
@@ -96,6 +108,10 @@ TEST(CalibrateCommand, RefusesWhatItWouldIgnore)
     EXPECT_THAT(said(log + "--check --out=none.yaml"), HasSubstr("--out: found it beside --check"));
     EXPECT_THAT(said(Like("polaris-a100") + "--ll128=foo"), HasSubstr("--ll128: found 'foo'"));
     EXPECT_THAT(said(Like("polaris-a100") + "--cpu=foo"), HasSubstr("--cpu: found 'foo'"));
+    EXPECT_THAT(said(Like("polaris-a100") + "--cross-nic=foo"),
+                HasSubstr("--cross-nic: found 'foo'"));
+    EXPECT_THAT(said(Like("polaris-a100") + "--cross-nic=off"),
+                HasSubstr("expected hosts of GH200"));
     EXPECT_THAT(said(Like("polaris-a100") + "--nvls=on"), HasSubstr("has no NVLink SHARP"));
     EXPECT_THAT(said(log + "--check --nccl=3"), HasSubstr("--nccl: found '3'"));
     EXPECT_THAT(

@@ -194,6 +194,36 @@ TEST(ServedMessages, AreOfWholeChannels)
     }
 }
 
+// Alps in 2025, whose hosts copy LL's messages of more than 4 KiB with flags, 2 KiB of payload: a
+// tree on four hosts passes two levels up and down. Its 16 channels leave by four NICs, and two of
+// each NIC's four are of the tree that the host is inside of. A ring's host copies for each step.
+TEST(CopiedMessages, TakeEachHopAndStepMore)
+{
+    MachineProfile profile = MakeRoundProfile();
+    CostQuery query;
+    query.how = {Algorithm::TREE, Protocol::LL};
+    const auto more = [&](const GroupShape& shape, double bytes) {
+        query.bytes = bytes;
+        profile.constants.copyUs = 0;
+        const double without = TotalOf(profile, shape, query);
+        profile.constants.copyUs = 1000; // hides all else of a ring
+        return TotalOf(profile, shape, query) - without;
+    };
+    const GroupShape four = EvenShape(16, 4, 4);
+    profile.nccl.channelsPerNic = 4;
+    EXPECT_EQ(more(four, 2048), 0);
+    EXPECT_NEAR(more(four, 2056), 4 * 1000, 1e-6);
+    EXPECT_NEAR(more(four, 4 * 4096), 4 * 1000, 1e-6);
+    EXPECT_NEAR(more(four, 16 * 4096), 2 * 4 * 1000, 1e-6);
+    EXPECT_EQ(more(EvenShape(4, 1, 4), 65536), 0);
+    query.how = {Algorithm::RING, Protocol::LL};
+    EXPECT_EQ(more(four, 16 * 2048), 0);
+    EXPECT_NEAR(more(four, 16 * 4096), 30 * 1000, 300);
+    EXPECT_NEAR(more(four, 16 * 16 * 4096), 4 * 30 * 1000, 300);
+    query.how.protocol = Protocol::SIMPLE;
+    EXPECT_EQ(more(four, 16 * 4096), 0);
+}
+
 // Of 1 MiB a channel all is on its way at once: two levels up and down between four hosts, each
 // the latency and 1 MiB by the channel's part of the NICs; four levels more between 64. Of 9 MiB
 // the other eight follow, each twice through the NICs; their chunks are of 128 KiB, of which there

@@ -77,10 +77,14 @@ struct NcclEnvironment
     uint32_t nvlsChannels{16}; //!< channels of NVLink SHARP
     uint32_t hostChannels{24}; //!< channels that collectives get inside one host
 
-    double pathsPerNic{1};            //!< channels of the graph between hosts, a NIC
-    double netPathGBps{24};           //!< rate that NCCL takes each for
-    double netTreeIntraGBps{24};      //!< the tree's rate inside hosts (used for two hosts)
-    double channelsPerNic{2};         //!< channels that collectives get between hosts, a NIC
+    double pathsPerNic{1};       //!< channels of the graph between hosts, a NIC
+    double netPathGBps{24};      //!< rate that NCCL takes each for
+    double netTreeIntraGBps{24}; //!< the tree's rate inside hosts (used for two hosts)
+    double channelsPerNic{2};    //!< channels that collectives get between hosts, a NIC
+    /// Where a ring must come back to the NIC it left by, over the link between two processors
+    /// (NCCL_CROSS_NIC=0 on hosts with a processor and a NIC a GPU): the rate that NCCL takes that
+    /// link for; 0: rings may come back by any NIC.
+    double returnPathGBps{0};
     uint32_t largestChannelCount{32}; //!< MAXCHANNELS
     /// Messages between hosts above this cost the hosts' processors time, as sender and receiver
     /// agree on them (rendezvous) or match them in software, bytes; 0: none does, as where NCCL's
@@ -115,6 +119,7 @@ struct MachineConstants
     double overlapExponent{1};    //!< 1: step latencies add to transfers; larger: they hide
     double netOverlapExponent{0}; //!< the same where the ring's slowest link is between hosts
     double messageUs{0};          //!< serving one message of a ring above eagerBytes
+    double copyUs{0};             //!< a host's copying of a message of LL into its GPU's memory
     double reductionUsPerMiB{0};  //!< reducing that transfers do not hide
     double peerUs{0};             //!< each further peer of grouped sends and receives
     double nvlsUs{0};             //!< NVLink SHARP: latency beside set-up

@@ -188,5 +188,23 @@ NcclEnvironment DeduceNcclEnvironment(const HostLinks& links, GpuGeneration gpu)
     return nccl;
 }
 
+bool HasProcessorEach(const std::string& gpuName, const HostLinks& links)
+{
+    return gpuName.find("GH200") != std::string::npos && links.nicsPerHost == links.gpusPerHost;
+}
+
+void ReturnByOwnNic(const std::string& gpuName, const HostLinks& links, NcclEnvironment& nccl)
+{
+    constexpr double ARM_GBPS = 6;
+    if (!HasProcessorEach(gpuName, links))
+    {
+        throw InputError({"", 0, "--cross-nic"},
+                         "off with hosts of " + std::to_string(links.gpusPerHost) + " " + gpuName +
+                             " and " + std::to_string(links.nicsPerHost) + " NICs",
+                         "hosts of GH200 with a NIC each: for others no rule is known");
+    }
+    nccl.returnPathGBps = ARM_GBPS;
+}
+
 } // namespace echo
 } // namespace ns3

@@ -50,6 +50,18 @@ double NcclHostLadderRate(double rate);
  */
 NcclEnvironment DeduceNcclEnvironment(const HostLinks& links, GpuGeneration gpu);
 
+/** @return whether each GPU of a host has a processor and a NIC of its own: GH200 */
+bool HasProcessorEach(const std::string& gpuName, const HostLinks& links);
+
+/**
+ * Has rings come back to the NIC that they left by (NCCL_CROSS_NIC=0), on hosts with a processor
+ * and a NIC for each GPU: the last GPU of such a ring reaches the first one's NIC over the link of
+ * two processors, which NCCL takes for 6 GB/s on ARM (ARM_BW, src/graph/topo.h).
+ *
+ * @throws InputError for other hosts, for which no rule is known here
+ */
+void ReturnByOwnNic(const std::string& gpuName, const HostLinks& links, NcclEnvironment& nccl);
+
 } // namespace echo
 } // namespace ns3
 

@@ -122,6 +122,24 @@ double RingShare(const NcclEnvironment& environment, uint32_t localRanks)
     return rings[index] / rings.back();
 }
 
+NetPaths NetPathsOf(const NcclEnvironment& environment, const GroupShape& shape)
+{
+    const double perPath = environment.channelsPerNic / environment.pathsPerNic;
+    NetPaths paths{environment.pathsPerNic,
+                   environment.netPathGBps,
+                   environment.netTreeIntraGBps,
+                   environment.channelsPerNic};
+    if (environment.returnPathGBps > 0 && shape.localRanks > 1)
+    {
+        const double most = std::floor(environment.netPathGBps / environment.returnPathGBps);
+        paths.perNic = std::clamp(most, 1.0, shape.localRanks - 1.0);
+        paths.GBps = std::min(environment.returnPathGBps, environment.netPathGBps);
+        paths.treeIntraGBps = std::min(2 * paths.GBps, environment.netTreeIntraGBps);
+        paths.channels = perPath * paths.perNic;
+    }
+    return paths;
+}
+
 uint32_t NcclChannels(const NcclEnvironment& environment, const GroupShape& shape)
 {
     if (shape.hosts <= 1)
@@ -129,7 +147,7 @@ uint32_t NcclChannels(const NcclEnvironment& environment, const GroupShape& shap
         const double share = RingShare(environment, shape.localRanks);
         return static_cast<uint32_t>(std::max(1.0, std::round(environment.hostChannels * share)));
     }
-    const double channels = std::round(environment.channelsPerNic * shape.nics);
+    const double channels = std::round(NetPathsOf(environment, shape).channels * shape.nics);
     return static_cast<uint32_t>(
         std::clamp(channels, 1.0, static_cast<double>(environment.largestChannelCount)));
 }
@@ -211,12 +229,13 @@ double NcclTuner::GetBandwidth(Kind kind, AlgorithmProtocol how) const
         1.0, std::round(m_environment.hostPaths * RingShare(m_environment, m_shape.localRanks)));
     // The search takes at most MAXCHANNELS / 2 (src/init.cc), which binds in hosts of many NICs.
     const double most = m_version >= 225 ? 32 : 16;
-    const double between = m_environment.pathsPerNic * m_shape.nics;
+    const NetPaths net = NetPathsOf(m_environment, m_shape);
+    const double between = net.perNic * m_shape.nics;
     const double paths = single ? inside : std::clamp(between, 1.0, most);
-    double rate = single ? m_environment.hostPathGBps : m_environment.netPathGBps;
+    double rate = single ? m_environment.hostPathGBps : net.GBps;
     if (tree && m_shape.hosts == 2)
     {
-        rate = m_environment.netTreeIntraGBps;
+        rate = net.treeIntraGBps;
     }
     double bus = paths * rate;
     if (!single && m_shape.localRanks > 1)

@@ -75,6 +75,24 @@ uint32_t FloorLog2(uint64_t value);
 /** @return the part of a host's rings over NVLink that so many of its GPUs have; 1 with switches */
 double RingShare(const NcclEnvironment& environment, uint32_t localRanks);
 
+/** What NCCL's search finds between hosts for a group. */
+struct NetPaths
+{
+    double perNic{1};        //!< channels of the graph, a NIC
+    double GBps{1};          //!< rate that NCCL takes each for
+    double treeIntraGBps{1}; //!< the tree's inside hosts
+    double channels{2};      //!< channels that collectives get, a NIC
+};
+
+/**
+ * @return the paths of a group's graph between hosts
+ *
+ * As the profile says; where rings come back by their own NIC, one for each ordered pair of the
+ * GPUs of a host, over the link between their processors, as many as the NIC's rate allows
+ * (src/graph/search.cc, crossNic).
+ */
+NetPaths NetPathsOf(const NcclEnvironment& environment, const GroupShape& shape);
+
 /** @return the channels that a collective on this shape gets at most */
 uint32_t NcclChannels(const NcclEnvironment& environment, const GroupShape& shape);
 

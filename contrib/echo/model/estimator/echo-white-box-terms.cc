@@ -87,12 +87,18 @@ ChannelView ViewOf(const MachineProfile& profile, const GroupShape& shape, const
     return view;
 }
 
+double ServedTogether(const GroupShape& shape, const ChannelView& view)
+{
+    const double servers = shape.nics >= shape.localRanks ? shape.nics : 1;
+    return std::max(1.0, std::max(1.0, std::floor(view.used)) / servers);
+}
+
 namespace
 {
 
 /**
  * @return time that a host's processor serves the messages of a ring's step, us; nothing for
- *         messages that need no serving
+ *         messages that need neither serving nor copying
  *
  * Processes serve side by side where each GPU has a NIC, as each channel then leaves by the GPU of
  * its NIC. Where GPUs share NICs, one and the same GPU is next to them: channels of Polaris take
@@ -108,12 +114,10 @@ double ServiceOf(const MachineProfile& profile,
     const double channels = std::max(1.0, std::floor(view.used));
     const StepMessages messages =
         NcclStepMessages(query.how.protocol, piece * view.used / channels);
-    if (profile.nccl.eagerBytes <= 0 || messages.bytes <= profile.nccl.eagerBytes)
-    {
-        return 0;
-    }
-    const double servers = shape.nics >= shape.localRanks ? shape.nics : 1;
-    return profile.constants.messageUs * messages.count * std::max(1.0, channels / servers);
+    const bool isServed = profile.nccl.eagerBytes > 0 && messages.bytes > profile.nccl.eagerBytes;
+    const double one = (isServed ? profile.constants.messageUs : 0) +
+                       CopyOf(profile.constants, query.how.protocol, messages.bytes);
+    return one * messages.count * ServedTogether(shape, view);
 }
 
 CostTerms RingTerms(const MachineProfile& profile, const GroupShape& shape, const CostQuery& query)
@@ -130,7 +134,8 @@ CostTerms RingTerms(const MachineProfile& profile, const GroupShape& shape, cons
     const double intraPath = (steps - between) * (view.intraStep + grain / view.intraRate);
     const bool ll = query.how.protocol == CollectiveProtocol::LL;
     const double interGrain = ll ? std::min(piece, NcclSlotBytes(query.how.protocol)) : grain;
-    const double interPath = between * (view.interStep + interGrain / view.interRate);
+    const double copy = CopyOf(constants, query.how.protocol, piece);
+    const double interPath = between * (view.interStep + copy + interGrain / view.interRate);
     const double interRate = view.interRate * view.netStages;
     const double path = intraPath + interPath;
     const bool slowBetween = between > 0 && interRate < view.intraRate;

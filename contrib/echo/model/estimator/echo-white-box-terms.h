@@ -71,6 +71,8 @@ struct CostQuery
  *   netOverlapExponent where the slowest link is between hosts: 1 if nothing overlaps, infinite if
  *   the shorter hides behind the longer. Where messages above eagerBytes are served one after the
  *   other, D = steps C messages(c) messageUs / servers beside, by the fourth power.
+ *   A message of LL of more than 2 KiB of payload takes copyUs more: at each hop between hosts in
+ * P, and in D.
  * - NVLink SHARP (all-reduce): nvlsUs + R nvlsChunkUs + S (3/8 + 2/3 (j + 1) / j) / nvlsGBps, as a
  *   link carries all of the sums and one share, and a GPU copies all into and out of buffers; j =
  *   min(k, 32) GPUs reduce; R = S / (C j chunk) rounds, at least one. Between hosts as a tree:
@@ -89,6 +91,8 @@ struct CostQuery
  *   With treeBurstBytes W and Simple between hosts, the chunks on their way to a host arrive
  *   together: w = min(S / C, max(W, chunk)) takes 2 w/b + 2 ceil(log2 M)(l + w/B) in their place,
  *   and what is beyond treeBandwidthFactor max(2/b, f/B) a byte and f treeChunkUs a chunk.
+ *   Copies of LL take 2 ceil(log2 M) max(1, m / 2) copyUs, m the channels of a NIC, of which half
+ *   are of the tree that a host is inside of; each further chunk f m copyUs.
  * - A message of LL between hosts is written to the host's memory, sent, received and read, one
  *   after the other: a hop takes all four (l + message/B), while a channel moves four messages at
  *   once (4 B in the place of B where transfers follow each other).

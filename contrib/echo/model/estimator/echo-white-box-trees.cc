@@ -82,7 +82,11 @@ CostTerms TreeTermsWith(const MachineProfile& profile,
     const double met = levels > 0 ? std::min(1.0, further / (2 * levels)) : 0;
     const double slower = std::max(0.0, loads * constants.treeBandwidthFactor - 1);
     const double hop = (1 + met * slower / view.netStages) * first;
-    terms.inter = 2 * levels * (view.interStep + hop / view.interRate);
+    // A host is inside of one of the two trees, so that half of its channels arrive at once.
+    const double copy = levels > 0 ? CopyOf(constants, query.how.protocol, first) : 0;
+    const double together = ServedTogether(shape, view);
+    const double copies = copy * std::max(1.0, together / 2);
+    terms.inter = 2 * levels * (view.interStep + copies + hop / view.interRate);
     const double intraChunk = shape.localRanks > 1 ? 2 * chunk / view.intraRate : 0;
     const double interChunk = levels > 0 ? loads * chunk / (view.interRate * view.netStages) : 0;
     AddTransfer(terms,
@@ -90,7 +94,7 @@ CostTerms TreeTermsWith(const MachineProfile& profile,
                 interChunk > intraChunk);
     // A message of Simple is read after a flush through the NIC; LL and LL128 carry flags.
     const double syncs = ProtocolIndex(query.how.protocol) == 2 && levels > 0 ? loads : 1;
-    terms.synchronisation = further * syncs * constants.treeChunkUs;
+    terms.synchronisation = further * (syncs * constants.treeChunkUs + loads * together * copy);
     return terms;
 }
 

@@ -52,6 +52,22 @@ Duty LeastTransfer(const MachineProfile& profile, const GroupShape& shape, const
 /** Links carry messages while others are served: the longer hides the other almost wholly. */
 constexpr double SIDE_BY_SIDE = 4;
 
+/**
+ * @return what a message of LL takes more where the receiving host copies it to its GPU, us
+ *
+ * Where hosts match messages, those below the rendezvous arrive in memory of the host. Up to
+ * FI_CXI_SAFE_DEVMEM_COPY_THRESHOLD (4 KiB; fi_cxi(7)) the processor stores them in the GPU's
+ * memory itself; LL has as many bytes of flags as of payload.
+ */
+inline double CopyOf(const MachineConstants& constants, CollectiveProtocol protocol, double payload)
+{
+    constexpr double STORED = 4096;
+    return protocol == CollectiveProtocol::LL && 2 * payload > STORED ? constants.copyUs : 0;
+}
+
+/** @return channels that one process serves: those of a NIC, or all where GPUs share the NICs */
+double ServedTogether(const GroupShape& shape, const ChannelView& view);
+
 /** @return (a^q + b^q)^(1/q): the sum for q = 1, nearly the longer for a large q */
 inline double Overlap(double a, double b, double q)
 {

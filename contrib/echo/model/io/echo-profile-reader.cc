@@ -63,6 +63,7 @@ void ReadNccl(const YamlNode& node, NcclEnvironment& nccl)
     nccl.netPathGBps = GetPositive(node, "net_path_GBps");
     nccl.netTreeIntraGBps = GetPositive(node, "net_tree_intra_GBps");
     nccl.channelsPerNic = GetPositive(node, "channels_per_nic");
+    nccl.returnPathGBps = node.GetNumber("return_path_GBps", 0, 0, 1e6);
     nccl.largestChannelCount = GetCount(node, "largest_channel_count");
     node.RefuseUnknownKeys();
 }
@@ -208,6 +209,13 @@ void FormatNccl(std::ostream& out, const NcclEnvironment& nccl)
         << "  net_tree_intra_GBps: " << Number(nccl.netTreeIntraGBps) << "\n"
         << "  channels_per_nic: " << Number(nccl.channelsPerNic) << "\n"
         << "  largest_channel_count: " << nccl.largestChannelCount << "\n";
+    if (nccl.returnPathGBps > 0)
+    {
+        out << "  # NCCL_CROSS_NIC=0: rings come back by their own NIC, over a link of two "
+               "processors "
+               "that\n  # NCCL takes for this; as many a NIC as there are other GPUs\n"
+            << "  return_path_GBps: " << Number(nccl.returnPathGBps) << "\n";
+    }
     if (nccl.eagerBytes > 0)
     {
         out << "  # messages between hosts above this take their hosts time (message_us)\n  "
