@@ -78,8 +78,7 @@ void PacketNetwork::WatchForDeadlock()
         Simulator::Stop();
         return;
     }
-    m_watch = Simulator::Schedule(
-        m_deadlockInterval, &PacketNetwork::WatchForDeadlock, Ptr<PacketNetwork>(this));
+    m_watch = Simulator::Schedule(m_deadlockInterval, &PacketNetwork::WatchForDeadlock, this);
 }
 
 std::string PacketNetwork::DescribeTrouble() const

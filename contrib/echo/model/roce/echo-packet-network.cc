@@ -243,8 +243,7 @@ void PacketNetwork::Send(const Message& message, DeliveredCallback delivered)
     ++m_live;
     if (m_lossless && (m_watches || m_parameters.CanLose()) && m_watch.IsExpired())
     {
-        m_watch = Simulator::Schedule(
-            m_deadlockInterval, &PacketNetwork::WatchForDeadlock, Ptr<PacketNetwork>(this));
+        m_watch = Simulator::Schedule(m_deadlockInterval, &PacketNetwork::WatchForDeadlock, this);
     }
     m_entries.push_back({&pair, std::move(entry)});
     FlushSoon();
@@ -366,7 +365,6 @@ void PacketNetwork::DoDispose()
     m_deliveries.clear();
     m_entries.clear();
     m_watch.Cancel();
-    m_watch = EventId(); // which holds its event, and that this
     m_failures.reset();
     m_queuePairs.clear();
     m_fabric.reset();
