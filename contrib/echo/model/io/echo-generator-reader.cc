@@ -141,6 +141,7 @@ void RefuseWithoutDegree(const YamlNode& node, const TrainingPlan& plan)
         bool isSet; //!< to something other than the default
     } uses[] = {
         {"sequence_parallel", "tp", plan.sequenceParallel},
+        {"overlap_input_gradients", "tp", !plan.overlapReduction},
         {"split_messages", "tp", plan.splitMessages},
         {"split_messages", "pp", plan.splitMessages},
         {"overlap_pipeline", "pp", plan.overlapPipeline},
@@ -324,6 +325,19 @@ void ReadHost(const YamlNode& node, TrainingPlan& plan)
     }
 }
 
+/** A preset's window may be without a meaning, a written one may not. */
+void RefuseIdleWindow(const YamlNode& model, const TrainingPlan& plan)
+{
+    const bool isFused = plan.attention != AttentionKernel::UNFUSED;
+    if (model.Has("window") && plan.model.window > 0 && (!isFused || !plan.model.causal))
+    {
+        model.Get("window").Fail(
+            std::to_string(plan.model.window) +
+                (isFused ? " without a causal mask" : " with attention: unfused"),
+            "it for fused attention under a causal mask");
+    }
+}
+
 TrainingPlan ReadBlock(const YamlNode& node, uint32_t ranks)
 {
     TrainingPlan plan;
@@ -350,6 +364,7 @@ TrainingPlan ReadBlock(const YamlNode& node, uint32_t ranks)
          {"flash", AttentionKernel::FLASH},
          {"flash1", AttentionKernel::FLASH1},
          {"cudnn", AttentionKernel::CUDNN}});
+    RefuseIdleWindow(node.Get("model"), plan);
     plan.loss =
         GetChoice<LossKernel>(node,
                               "loss",
