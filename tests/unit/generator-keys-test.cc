@@ -191,6 +191,22 @@ TEST(GeneratorKeys, WithoutTensorRanksNothingOfTheirsIsSet)
     EXPECT_EQ(message("tp: 1, overlap_input_gradients: false"), "");
 }
 
+TEST(GeneratorKeys, MicroBatchesAreBounded)
+{
+    const auto message = [](const std::string& batch) {
+        return MessageOf([&] {
+            ReadTrainingPlan(
+                YamlNode::LoadText("model: {preset: gpt-13b}\nbatch: {" + batch + "}", "g.yaml"),
+                2);
+        });
+    };
+    EXPECT_THAT(message("micro_batches: 100001"), HasSubstr("batch.micro_batches: found '100001'"));
+    EXPECT_THAT(message("global_batch: 200002"),
+                HasSubstr("g.yaml:2: batch.global_batch: found 200002, which is 100001 "
+                          "micro-batches, expected at most 100000 of them"));
+    EXPECT_EQ(message("micro_batches: 1000"), "");
+}
+
 TEST(GeneratorKeys, OneExpertIsAllThatATokenVisits)
 {
     const auto read = [](const std::string& model) {

@@ -20,6 +20,9 @@ namespace echo
 namespace
 {
 
+/** Of a step and data rank: every one is there as operators; more take minutes and gigabytes. */
+constexpr int64_t MOST_MICRO_BATCHES = 100000;
+
 /** @return the place of a key path below @p node, or of the deepest part of it that is there */
 SourceLocation Locate(const YamlNode& node, const std::string& path)
 {
@@ -206,7 +209,7 @@ void ReadBatch(const YamlNode& node, TrainingPlan& plan)
     }
     if (node.Has("micro_batches"))
     {
-        plan.microBatches = GetCount(node, "micro_batches", 1, MAX_SIZE);
+        plan.microBatches = GetCount(node, "micro_batches", 1, MOST_MICRO_BATCHES);
     }
     else
     {
@@ -218,6 +221,12 @@ void ReadBatch(const YamlNode& node, TrainingPlan& plan)
             global.Fail(std::to_string(sequences),
                         "a multiple of micro_batch " + std::to_string(plan.microBatch) + " x dp " +
                             std::to_string(plan.parallel.data));
+        }
+        if (sequences / atOnce > MOST_MICRO_BATCHES)
+        {
+            global.Fail(std::to_string(sequences) + ", which is " +
+                            std::to_string(sequences / atOnce) + " micro-batches",
+                        "at most " + std::to_string(MOST_MICRO_BATCHES) + " of them");
         }
         plan.microBatches = static_cast<uint32_t>(sequences / atOnce);
     }
