@@ -40,6 +40,33 @@ CapturedRun RunGather(long in, long out)
     return RunText(Head("flow") + CaseCluster(16) + Import("kineto", folder.Path()));
 }
 
+TEST(ImportKeys, MessagesNameTheKey)
+{
+    TemporaryFolder folder;
+    KinetoText text(0, 2);
+    text.Kernel("gemm", 7, 0, 10, 5);
+    text.Kernel(REDUCE, 20, 8, 20, 10, NcclArguments("allreduce", 64, 64, 2, "Float"));
+    const std::string path = folder.Write("rank0.json", text.Text());
+    const auto error = [&](const std::string& more) {
+        return RunText(Head("flow") + CaseCluster(4) + Import("kineto", path, more)).error;
+    };
+    EXPECT_EQ(error(""), "");
+    EXPECT_THAT(error(", ranks: 4"),
+                HasSubstr("workload.import.ranks: found 4 for a job recorded on 2"));
+    EXPECT_THAT(error(", missing_ranks: refuse, replicate: dp"),
+                HasSubstr("import.missing_ranks: found refuse beside replicate: dp"));
+    EXPECT_THAT(error(", replicate: dp, ranks: 8"),
+                HasSubstr("workload: found 8 ranks for 4 GPUs"));
+    EXPECT_THAT(
+        RunText(Head("flow") + CaseCluster(4) + "workload: {import: {from: kineto, path: []}}\n")
+            .error,
+        HasSubstr("import.path: found an empty list"));
+    EXPECT_THAT(RunText(Head("flow") + CaseCluster(4) +
+                        "ranks: 8\nworkload: {collectives: [{op: barrier}]}\n")
+                    .error,
+                HasSubstr("ranks: found 8 ranks for 4 GPUs"));
+}
+
 // A record of 4,194,304 elements in and 67,108,864 out: 15/16 of 128 MiB from each rank.
 TEST(Case3, SizeOfARecordedAllGather)
 {

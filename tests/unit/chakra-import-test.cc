@@ -173,6 +173,35 @@ TEST(Chakra, JsonInBothLayoutsIsTheSameWorkload)
     EXPECT_EQ(job.graph->GetProgram(RankId(0))->GetOperators()[0].duration, MicroSeconds(12));
 }
 
+TEST(Chakra, KernelsOfWhichNothingIsKnownAreSaid)
+{
+    const auto import = [](const std::string& more) {
+        TemporaryFolder folder;
+        const std::string largest = "18446744073709551615"; // ids are of 64 bits
+        for (const char* name : {"t.0.json", "t.1.json"})
+        {
+            folder.Write(name,
+                         "{\"version\": \"0.0.4\"}\n{\"id\": \"" + largest +
+                             "\", \"type\": \"COMP_NODE\", \"name\": \"k\", \"attr\": []" + more +
+                             "}\n{\"id\": \"2\", \"type\": \"COMM_COLL_NODE\", \"name\": \"r\", "
+                             "\"dataDeps\": [\"" +
+                             largest +
+                             "\"], \"attr\": [{\"name\": \"comm_type\", \"int64Val\": \"0\"}, "
+                             "{\"name\": \"comm_size\", \"int64Val\": \"64\"}]}\n");
+        }
+        return ImportChakra({folder.Path()});
+    };
+    const ImportedJob empty = import("");
+    const std::string sentence =
+        "2 of 2 kernels (COMP_NODE, such as 'k') have neither a duration nor num_ops nor "
+        "tensor_size: they take no time";
+    EXPECT_THAT(empty.report, HasSubstr("warning: " + sentence));
+    EXPECT_EQ(empty.warnings, std::vector<std::string>{sentence});
+    EXPECT_TRUE(import(", \"durationMicros\": \"5\"").warnings.empty());
+    EXPECT_THAT(MessageOf([&] { import(", \"ctrlDeps\": [\"18446744073709551616\"]"); }),
+                HasSubstr("a list of whole numbers below 2^64"));
+}
+
 TEST(Chakra, MetadataNodesMayNameProcessGroups)
 {
     TemporaryFolder folder;

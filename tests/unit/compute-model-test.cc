@@ -151,11 +151,13 @@ TEST(Roofline, MoreWorkNeverTakesLessTime)
 
 TEST(Roofline, RefusesWhatItCannotTime)
 {
-    const auto check = [](double flops, DataType precision) -> std::string {
-        ExecutionGraphBuilder program;
+    const auto check =
+        [](double flops, DataType precision, const std::string& file = "") -> std::string {
+        ExecutionGraphBuilder program(file);
         const OperatorId op =
             program.AddCompute(program.GetStream("compute"), "product", Time(), flops, 0);
         program.SetKernel(op, KernelKind::GEMM, precision);
+        program.SetLine(op, file.empty() ? 0 : 7);
         WorkloadBuilder workload(1);
         workload.SetProgram(RankId(0), program.Build(), {});
         try
@@ -173,6 +175,8 @@ TEST(Roofline, RefusesWhatItCannotTime)
               "operator 'product' multiplies in tf32, but gpu R1-80GB has no peak_tflops.tf32");
     EXPECT_EQ(check(1e30, DataType::BF16),
               "operator 'product' would take longer than 1000000 s on gpu R1-80GB");
+    EXPECT_EQ(check(1e30, DataType::BF16, "w.yaml"),
+              "w.yaml:7: operator 'product' would take longer than 1000000 s on gpu R1-80GB");
     GpuSpec gpu = RoundGpu();
     gpu.memoryBandwidthBytesPerSecond = 0;
     EXPECT_THROW(MakeModel(gpu, ShippedProfile()), InputError);

@@ -116,6 +116,26 @@ TEST(GeneratorKeys, RefusesKeysOfWhatThePlanHasNot)
          "host.waits_for_peers: found 'true' beside parallel.overlap_pipeline, expected one of "
          "them"},
         {"", "", "host: {waits_for_kernels: true}", "waits_for_kernels: found true with kernel 0"},
+        {"",
+         "",
+         "host: {kernel: 1us, graphs: [moe_router]}",
+         "g.yaml:4: host.graphs: found moe_router for a model without experts"},
+        {"",
+         "",
+         "host: {kernel: 1us, graphs: [attn, moe_preprocess]}",
+         "graphs: found moe_preprocess for a model without experts"},
+        {experts,
+         split,
+         "host: {kernel: 1us, graphs: [attn, moe_preprocess]}",
+         "graphs: found moe_preprocess without moe_router"},
+        {", window: 64",
+         "",
+         "attention: unfused",
+         "g.yaml:1: model.window: found 64 with attention: unfused"},
+        {", window: 64, causal: false",
+         "",
+         "precision: {parameters: bf16}",
+         "model.window: found 64 without a causal mask"},
     };
     for (const auto& [model, parallel, others, expected] : plans)
     {
@@ -148,6 +168,58 @@ TEST(GeneratorKeys, AcceptsDefaultsAndDegreesOfOne)
         EXPECT_EQ(MessageOfKeys("", pipeline, "host: {kernel: 1us, waits_for_peers: true}"), "");
     }
     EXPECT_EQ(MessageOfKeys("", ", zero: 3, overlap_gradients: true"), "");
+    EXPECT_EQ(MessageOfKeys("", ", zero: 3, overlap_parameters: true"), "");
+    EXPECT_EQ(MessageOfKeys("", ", dp: 1, pp: 8, overlap_gradients: true"), "");
+    EXPECT_EQ(MessageOfKeys(", window: 64", "", "precision: {parameters: bf16}"), "");
+    EXPECT_EQ(MessageOfKeys(", window: 0", ""), "");
+    EXPECT_EQ(MessageOfKeys("", ", overlap_input_gradients: false"), "");
+}
+
+TEST(GeneratorKeys, WithoutTensorRanksNothingOfTheirsIsSet)
+{
+    const auto message = [](const std::string& parallel) {
+        return MessageOf([&] {
+            ReadTrainingPlan(YamlNode::LoadText("model: {preset: gpt-13b}\nparallel: {" + parallel +
+                                                    "}\nbatch: {micro_batches: 1}",
+                                                "g.yaml"),
+                             2);
+        });
+    };
+    EXPECT_THAT(message("overlap_input_gradients: false"),
+                HasSubstr("overlap_input_gradients: found 'false' without tp, expected tp too"));
+    EXPECT_EQ(message("overlap_input_gradients: true"), "");
+    EXPECT_EQ(message("tp: 1, overlap_input_gradients: false"), "");
+}
+
+TEST(GeneratorKeys, MicroBatchesAreBounded)
+{
+    const auto message = [](const std::string& batch) {
+        return MessageOf([&] {
+            ReadTrainingPlan(
+                YamlNode::LoadText("model: {preset: gpt-13b}\nbatch: {" + batch + "}", "g.yaml"),
+                2);
+        });
+    };
+    EXPECT_THAT(message("micro_batches: 100001"), HasSubstr("batch.micro_batches: found '100001'"));
+    EXPECT_THAT(message("global_batch: 200002"),
+                HasSubstr("g.yaml:2: batch.global_batch: found 200002, which is 100001 "
+                          "micro-batches, expected at most 100000 of them"));
+    EXPECT_EQ(message("micro_batches: 1000"), "");
+}
+
+TEST(GeneratorKeys, OneExpertIsAllThatATokenVisits)
+{
+    const auto read = [](const std::string& model) {
+        return ReadTrainingPlan(
+            YamlNode::LoadText("model: {preset: llama3-8b" + model + "}\nbatch: {micro_batches: 1}",
+                               "g.yaml"),
+            1);
+    };
+    EXPECT_EQ(read(", experts: 1").model.topK, 1u);
+    EXPECT_EQ(read(", experts: 4").model.topK, 2u);
+    EXPECT_EQ(read("").model.topK, 0u);
+    // Of its published weights; untied embeddings would be 0.8e9 more.
+    EXPECT_TRUE(GetModelPreset("grok-1").tiedEmbeddings);
 }
 
 } // namespace

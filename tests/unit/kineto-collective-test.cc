@@ -177,6 +177,30 @@ TEST(KinetoGroups, WrongMembersAreRefused)
     EXPECT_THAT(one("", 2), HasSubstr("a group of 2 of 4 ranks without its members"));
 }
 
+TEST(KinetoGroups, SizeAndMembersMustAgree)
+{
+    const auto message = [](int size) {
+        return MessageOf([&] {
+            Import(2, [&](int rank) {
+                KinetoText text(rank, 2);
+                text.Kernel(
+                    ALL_REDUCE,
+                    20,
+                    1,
+                    2,
+                    3,
+                    NcclArguments(
+                        "allreduce", 8, 8, size, "Float", "\"Process Group Ranks\": \"[0, 1]\""));
+                return text;
+            });
+        });
+    };
+    EXPECT_THAT(message(4),
+                HasSubstr("found Group size 4 beside 2 Process Group Ranks, expected the same "
+                          "number"));
+    EXPECT_THAT(message(2), testing::Not(HasSubstr("Group size")));
+}
+
 TEST(KinetoGroups, CopiedRanksGetTheirOwnGroups)
 {
     TemporaryFolder folder;
@@ -334,6 +358,50 @@ TEST(KinetoCollectives, UnknownSizesAreRefusedAfterTheReport)
                     });
                 }),
                 HasSubstr("neither its name nor a record tells"));
+}
+
+TEST(KinetoCollectives, SizesThatAreNoneAreShown)
+{
+    const auto message = [](const std::string& in) {
+        return MessageOf([&] {
+            Import(1, [&](int) {
+                KinetoText text(0, 1);
+                text.Kernel(ALL_REDUCE,
+                            20,
+                            1,
+                            2,
+                            3,
+                            "\"Collective name\": \"allreduce\", \"In msg nelems\": " + in +
+                                ", \"Group size\": 1, \"dtype\": \"Float\"");
+                return text;
+            });
+        });
+    };
+    for (const char* in : {"1180591620717411303424", "-5", "\"NaN\""})
+    {
+        const std::string bare = in[0] == '"' ? "NaN" : in;
+        EXPECT_THAT(
+            message(in),
+            HasSubstr("found In msg nelems " + bare + ", expected a whole number from 0 to 2^50"));
+    }
+    EXPECT_THAT(message("-1"), HasSubstr("1 of 1 communications without sizes"));
+}
+
+TEST(KinetoCollectives, KernelsOutsideNcclAloneAreNamed)
+{
+    const std::string message = MessageOf([] {
+        Import(2, [](int rank) {
+            KinetoText text(rank, 2);
+            text.Kernel("void vllm::cross_device_reduce_1stage<float>(x)", 7, 1, 2, 3);
+            return text;
+        });
+    });
+    EXPECT_THAT(message,
+                HasSubstr("found no communication in the step of 2 ranks but 2 kernels outside "
+                          "NCCL and RCCL of unknown size or group ("));
+    EXPECT_THAT(message, HasSubstr("cross_device_reduce_1stage"));
+    EXPECT_THAT(message, HasSubstr("record_shapes"));
+    EXPECT_THAT(message, HasSubstr("pg_config"));
 }
 
 TEST(KinetoCollectives, SizesFromAnnotations)

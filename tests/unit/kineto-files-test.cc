@@ -122,6 +122,16 @@ TEST(KinetoFiles, RanksThatContradictAreRefused)
     const std::string nameless = folder.Write("e.json", unnamed.Text());
     EXPECT_THAT(MessageOf({first, nameless}), HasSubstr("no rank in the file"));
     EXPECT_EQ(ImportKineto({nameless}).graph->GetRankCount(), 1u); // alone it may
+    const std::string far = folder.Write("rank99999999999.json", unnamed.Text());
+    EXPECT_THAT(MessageOf({first, far}),
+                HasSubstr("found a rank in its name that is too large, expected a rank from 0 to "
+                          "1048575"));
+    KinetoText beyondAll(1 << 20, 2);
+    beyondAll.Kernel("gemm", 7, 100, 110, 200);
+    EXPECT_THAT(MessageOf({folder.Write("f.json", beyondAll.Text())}),
+                HasSubstr("distributedInfo: found rank 1048576, expected a rank from 0 to"));
+    const std::string dated = folder.Write("trace-1764563833123.json", unnamed.Text());
+    EXPECT_THAT(MessageOf({first, dated}), HasSubstr("no rank in the file"));
 }
 
 TEST(KinetoFiles, OneFileOfSeveralStandsForAllWithAWarning)
@@ -137,6 +147,9 @@ TEST(KinetoFiles, OneFileOfSeveralStandsForAllWithAWarning)
     refuse.missingRanks = "refuse";
     EXPECT_THAT(MessageOf({path}, refuse),
                 HasSubstr("a file for rank 2 of 4: missing 0 to 1 and 3"));
+    refuse.replicate = "dp";
+    EXPECT_EQ(MessageOf({path}, refuse),
+              "missing_ranks: found refuse beside replicate: dp, expected one of them");
 }
 
 TEST(KinetoFiles, WithoutStepMarksAndWithRanksInNamesOnly)

@@ -239,7 +239,8 @@ TEST(KinetoNumbers, RanksInFileNames)
     EXPECT_EQ(RankFromFileName("dlrm_eg_7.json", true), 7u);
     EXPECT_EQ(RankFromFileName("dlrm_eg_7.json", false), std::nullopt);
     EXPECT_EQ(RankFromFileName("host_12.1694128201547.pt.trace.json", true), std::nullopt);
-    EXPECT_EQ(RankFromFileName("rank99999999999999999999.json", false), std::nullopt);
+    EXPECT_EQ(RankFromFileName("rank99999999999999999999.json", false), 1U << 20); // too large
+    EXPECT_EQ(RankFromFileName("dlrm_1694128201547.json", true), std::nullopt);    // a date
     EXPECT_EQ(RankFromFileName("trace.json", true), std::nullopt);
 }
 

@@ -200,6 +200,32 @@ TEST(Layers, ForwardPassesAreRepeatedFromCheckpoints)
                             "a input gradient"));
 }
 
+TEST(Layers, CheckpointsWithoutEffectAreCounted)
+{
+    LayerOptions options;
+    options.ranks = 2;
+    const auto report = [&](const std::string& header) {
+        std::string text = TRANSFORMER + "2 " + header + "\n3\n";
+        for (const char* name : {"a", "b", "c"})
+        {
+            text += name + std::string(" -1 10 ALLREDUCE 64 10 NONE 0 0 NONE 0 0\n");
+        }
+        return Import(text, options).report;
+    };
+    const std::string idle = " checkpoints from which no layer repeats";
+    const std::string alone = " checkpoint_initiates at a checkpoint or the first layer";
+    EXPECT_THAT(report("checkpoints: 1 0 checkpoint_initiates: 0"), HasSubstr("1" + idle));
+    EXPECT_THAT(report("checkpoints: 2 0 1 checkpoint_initiates: 1 2"), HasSubstr("1" + idle));
+    EXPECT_THAT(report("checkpoints: 2 0 2 checkpoint_initiates: 1 2"), HasSubstr("2" + idle));
+    EXPECT_THAT(report("checkpoints: 2 0 2 checkpoint_initiates: 1 2"), HasSubstr("1" + alone));
+    EXPECT_THAT(report("checkpoints: 1 0 checkpoint_initiates: 1 0"), HasSubstr("1" + alone));
+    for (const char* header : {"checkpoints: 1 0 checkpoint_initiates: 1 2",
+                               "checkpoints: 0 checkpoint_initiates: 2 1 2"})
+    {
+        EXPECT_THAT(report(header), HasSubstr("not used: nothing")) << header;
+    }
+}
+
 TEST(Layers, OtherPoliciesChooseOtherRanks)
 {
     LayerOptions options;
@@ -277,7 +303,7 @@ TEST(Layers, BadLinesAreRefusedByLine)
              {TRANSFORMER + "2 ga:\n", ":1: ga: found the end of the line"},
              {head, "number of layers: found the end of the file"},
              {head + "many\n", ":2: number of layers: found 'many'"},
-             {head + "2\n" + good, ":2: number of layers: found 2 and 1 layers below"},
+             {head + "2\n" + good, ":2: number of layers: found 2 and 1 layer below, expected"},
              {head + "1\n" + good + good, ":4: layers: found a line behind the last of 1"},
              {head + "1\na -1 1 ALLREDUCE 64 1 NONE 0\n",
               ":3: weight gradient compute time (ns): found the end of the line"},
@@ -293,6 +319,13 @@ TEST(Layers, BadLinesAreRefusedByLine)
              {TRANSFORMER + "2 all_gpus: 4 checkpoints: 1 7\n1\n" + good,
               ":1: checkpoints: found layer 7"},
              {TRANSFORMER + "3 all_gpus: 4\n1\n" + good, "4 ranks and a model parallel group of 3"},
+             {TRANSFORMER + "1 ep: 4 all_gpus: 2\n1\n" + good,
+              ":1: found 2 data parallel ranks (dp) and an expert parallel group of 4, expected a "
+              "number that it divides"},
+             {TRANSFORMER + "1 ep: 1 ep: 2 all_gpus: 4\n1\n" + good,
+              ":1: ep: found it a second time, expected it once"},
+             {TRANSFORMER + "2 all_gpus: 4 model_parallel_NPU_group: 2\n1\n" + good,
+              "model_parallel_NPU_group: found it a second time"},
              {TRANSFORMER + "2\n1\n" + good, "no number of ranks"},
              {head + "1\na -1 1 NONE 64 1 NONE 0 1 NONE 0 1\n", "no communication of 4 ranks"}})
     {

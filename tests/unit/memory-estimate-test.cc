@@ -188,12 +188,44 @@ TEST(Memory, WarningsSayWhatWouldHelp)
     EXPECT_THAT(
         warning(needed - 1),
         HasSubstr("it would fit with sequence_parallel: true, or attention: flash, or zero: "
-                  "1, or zero: 3, or recompute: selective, or half the micro_batch, or "
+                  "1, or zero: 2, or gradients: bf16, or zero: 3, or recompute: selective, or half "
+                  "the micro_batch, or "
                   "recompute: full"));
     plan.recompute = RecomputeMode::FULL;
-    EXPECT_THAT(warning(1000), HasSubstr("; more ranks for tp, pp, ep or cp would help"));
+    EXPECT_THAT(warning(1000), HasSubstr("; more ranks for tp, pp or cp would help"));
     EXPECT_THAT(warning(EstimateMemory(plan, 0).GetTotal() - 1),
                 testing::Not(HasSubstr("recompute")));
+}
+
+TEST(Memory, WarningsNameWhatThePlanAllows)
+{
+    TrainingPlan plan = SmallPlan({1, 1, 1, 4, 1}, 8);
+    plan.parameters = DataType::BF16;
+    plan.matmul = DataType::BF16;
+    plan.attention = AttentionKernel::FLASH;
+    plan.recompute = RecomputeMode::FULL;
+    plan.sharding = StateSharding::OPTIMIZER;
+    plan.loss = LossKernel::EAGER;
+    const auto warning = [](const TrainingPlan& changed, uint64_t bytes) {
+        return CheckMemory(changed, {"GPU", {}, 1e12, bytes});
+    };
+    EXPECT_THAT(warning(plan, EstimateMemory(plan, 0).GetTotal() - 1),
+                HasSubstr("it would fit with loss: in-place, or zero: 2, or gradients: bf16, or "
+                          "zero: 3"));
+    // Stages cannot split what data ranks do, nor a layer be on several.
+    TrainingPlan other = plan;
+    other.sharding = StateSharding::PARAMETERS;
+    EXPECT_THAT(warning(other, 1000), HasSubstr("; more ranks for tp or cp would help"));
+    other = plan;
+    other.model.layers = 1;
+    EXPECT_THAT(warning(other, 1000), HasSubstr("; more ranks for tp or cp would help"));
+    // Only experts are split over ep.
+    other = plan;
+    other.model.experts = 4;
+    other.model.topK = 2;
+    EXPECT_THAT(warning(other, 1000), HasSubstr("; more ranks for pp, ep or cp would help"));
+    other.parallel.expert = 4;
+    EXPECT_THAT(warning(other, 1000), HasSubstr("; more ranks for pp or cp would help"));
 }
 
 /** Plans of all kinds, most of which can run. */

@@ -178,6 +178,14 @@ TEST(CollectiveList, RefusesWhatIsWrong)
         return MessageOf("collectives:\n  - " + entry + "\n", 4);
     };
     EXPECT_EQ(one("{op: all-reduce, bytes: 1KiB}"), "no error");
+    EXPECT_EQ(one("{op: all-reduce, bytes: 1023}"), "no error");
+    EXPECT_EQ(one("{op: all-reduce, bytes: 1024, type: fp32}"), "no error");
+    EXPECT_THAT(
+        one("{op: all-reduce, bytes: 1023, type: fp32}"),
+        HasSubstr("w.yaml:2: collectives[0].bytes: found 1023 B of fp32, expected a multiple "
+                  "of its 4 B, or no type"));
+    EXPECT_THAT(one("{op: all-to-all-v, ranks: [0, 1], type: bf16, splits: [[2, 4], [6, 3]]}"),
+                HasSubstr("splits: found 3 B of bf16"));
     EXPECT_THAT(one("{op: all-reduce}"),
                 HasSubstr("w.yaml:2: collectives[0]: found no key 'bytes'"));
     EXPECT_THAT(one("{bytes: 1KiB}"), HasSubstr("no key 'op'"));

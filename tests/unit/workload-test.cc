@@ -238,7 +238,7 @@ TEST(ExecutionGraph, RefusesAnOperatorThatWaitsForItself)
     const OperatorId op = builder.AddMarker(builder.GetStream("a"), "K1");
     builder.AddDependency(op, op);
     EXPECT_THAT(MessageOf([&] { builder.Build(); }),
-                HasSubstr("a cycle of 1 operators: 'K1' (operator 0) waits for 'K1'"));
+                HasSubstr("a cycle of 1 operator: 'K1' (operator 0) waits for 'K1'"));
 }
 
 // Case 13: an edge to node 999 that is not there names node and id.

@@ -173,8 +173,10 @@ RunRecord ScenarioRunner::RunOnce(Fidelity fidelity,
     backend->ReportLinks(totals, run.stepTime);
     if (totals.needsPayload > 0 && totals.payloadBytes == 0)
     {
-        throw StallError("the workload holds " + std::to_string(totals.needsPayload) +
-                         " communications but none moved a byte");
+        throw StallError(m_scenario.file + (m_scenario.file.empty() ? "" : ": ") +
+                         "the workload holds " + std::to_string(totals.needsPayload) +
+                         (totals.needsPayload == 1 ? " communication, but it moved no byte"
+                                                   : " communications, but none moved a byte"));
     }
     const NetworkTotals network = helper.GetTotals();
     AddCounters(network, run);

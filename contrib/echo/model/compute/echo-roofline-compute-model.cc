@@ -284,7 +284,10 @@ void RooflineComputeModel::Check(const WorkloadGraph& workload) const
             }
             if (seconds > LONGEST || seconds * m_scale > LONGEST)
             {
-                throw UnsupportedError("operator '" + program->GetName(op) +
+                const SourceLocation where{program->GetSource(), op.line, ""};
+                const std::string place = where.ToString();
+                throw UnsupportedError(place + (place.empty() ? "" : ": ") + "operator '" +
+                                       program->GetName(op) +
                                        "' would take longer than 1000000 s on gpu " + m_gpu.name);
             }
         }

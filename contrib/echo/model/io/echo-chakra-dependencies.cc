@@ -97,7 +97,8 @@ void RefuseChakraCycle(const ChakraTrace& trace, const std::vector<uint32_t>& de
             ", ... (" + std::to_string(cycle.size() - MAX_STEPS) + " more) ..., back at the first";
     }
     throw InputError({trace.file, 0, ""},
-                     "a cycle of " + std::to_string(cycle.size()) + " nodes: " + text,
+                     "a cycle of " + std::to_string(cycle.size()) +
+                         (cycle.size() == 1 ? " node: " : " nodes: ") + text,
                      "nodes that can run in some order");
 }
 

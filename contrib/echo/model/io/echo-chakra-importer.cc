@@ -418,6 +418,12 @@ ImportedJob Importer::Import(const std::vector<std::string>& paths)
                                     "the format's root placeholder");
     }
     ImportedJob job;
+    const std::string empty = DescribeEmptyKernels(m_job.traces);
+    if (!empty.empty())
+    {
+        m_report.warnings.push_back(empty);
+        job.warnings.push_back(empty);
+    }
     const std::string first = m_job.traces.front().file;
     job.graph = Build();
     job.report = m_report.Finish(*job.graph, first);

@@ -5,7 +5,9 @@
 
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cstdlib>
+#include <optional>
 #include <set>
 
 namespace ns3
@@ -70,7 +72,23 @@ bool IsType(json::value& value, json::json_type type)
     return value.type().get(found) == simdjson::SUCCESS && found == type;
 }
 
-/** @throws InputError if the value is no list of whole numbers */
+/** @return an id: of protobuf's uint64, which whole numbers elsewhere need not fill */
+std::optional<uint64_t> IdOf(json::value& value)
+{
+    const std::string token(TokenOf(value));
+    const bool isDigits =
+        !token.empty() && token.find_first_not_of("0123456789") == std::string::npos;
+    if (!isDigits)
+    {
+        const auto number = IntegerOf(value); // "8.0"
+        return number && *number >= 0 ? std::optional<uint64_t>(*number) : std::nullopt;
+    }
+    uint64_t id = 0;
+    const auto end = std::from_chars(token.data(), token.data() + token.size(), id);
+    return end.ec == std::errc() ? std::optional<uint64_t>(id) : std::nullopt;
+}
+
+/** @throws InputError if the value is no list of ids or ranks */
 std::vector<uint64_t> ListOf(json::value& value, const SourceLocation& where)
 {
     std::vector<uint64_t> numbers;
@@ -79,14 +97,14 @@ std::vector<uint64_t> ListOf(json::value& value, const SourceLocation& where)
     {
         for (json::value entry : value.get_array())
         {
-            const auto number = IntegerOf(entry);
-            isList = isList && number && *number >= 0;
-            numbers.push_back(static_cast<uint64_t>(number.value_or(0)));
+            const auto number = IdOf(entry);
+            isList = isList && number;
+            numbers.push_back(number.value_or(0));
         }
     }
     if (!isList)
     {
-        throw InputError(where, "something else", "a list of whole numbers");
+        throw InputError(where, "something else", "a list of whole numbers below 2^64");
     }
     return numbers;
 }
@@ -213,12 +231,14 @@ void ChakraJsonReader::ReadField(std::string_view key, json::value& value, NodeT
 {
     if (key == "id" || key == "Id")
     {
-        const auto id = IntegerOf(value);
-        if (!id || *id < 0)
+        const auto id = IdOf(value);
+        if (!id)
         {
-            throw InputError({m_file, 0, "id"}, std::string(TokenOf(value)), "a whole number");
+            throw InputError({m_file, 0, "id"},
+                             std::string(TokenOf(value).substr(0, 40)),
+                             "a whole number below 2^64");
         }
-        node.id = static_cast<uint64_t>(*id);
+        node.id = *id;
     }
     else if (key == "name" || key == "Name")
     {

@@ -65,5 +65,33 @@ void GiveChakraTimes(std::vector<ChakraTrace>& traces, const std::string& system
     }
 }
 
+std::string DescribeEmptyKernels(const std::vector<ChakraTrace>& traces)
+{
+    uint64_t kernels = 0;
+    uint64_t empty = 0;
+    std::string example;
+    for (const ChakraTrace& trace : traces)
+    {
+        for (const ChakraNode& node : trace.nodes)
+        {
+            if (node.type != ChakraNodeType::COMPUTE || node.isOnCpu)
+            {
+                continue;
+            }
+            ++kernels;
+            if (node.duration.IsZero() && node.operations == 0 && node.tensorBytes == 0)
+            {
+                ++empty;
+                example = example.empty() ? trace.names[node.name] : example;
+            }
+        }
+    }
+    return empty == 0 ? ""
+                      : std::to_string(empty) + " of " + std::to_string(kernels) +
+                            " kernels (COMP_NODE, such as '" + example +
+                            "') have neither a duration nor num_ops nor tensor_size: they take no "
+                            "time";
+}
+
 } // namespace echo
 } // namespace ns3

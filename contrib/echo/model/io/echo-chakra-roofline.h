@@ -20,6 +20,10 @@ namespace echo
  */
 void GiveChakraTimes(std::vector<ChakraTrace>& traces, const std::string& system);
 
+/** @return a sentence on kernels that nothing gives a time, as nothing of them is known; empty if
+ *          there are none */
+std::string DescribeEmptyKernels(const std::vector<ChakraTrace>& traces);
+
 } // namespace echo
 } // namespace ns3
 

@@ -92,6 +92,7 @@ class CollectiveListReader
         entry.repeat = static_cast<uint32_t>(node.GetInteger("repeat", 1, 1, MAX_REPEAT));
         entry.compute = node.GetTime("compute", Time());
         entry.spec = ReadCollectiveSpec(node, kind);
+        RequireElements(node, "bytes", entry.spec.bytes, entry.spec.dataType);
         entry.groupOf.assign(m_ranks, ABSENT);
         if (entry.IsMessages())
         {
@@ -104,9 +105,30 @@ class CollectiveListReader
         if (kind == CollectiveKind::ALL_TO_ALL_V)
         {
             ReadSplits(node.Get("splits"), entry);
+            for (const auto& row : entry.splits)
+            {
+                for (const uint64_t bytes : row)
+                {
+                    RequireElements(node, "splits", bytes, entry.spec.dataType);
+                }
+            }
         }
         node.RefuseUnknownKeys();
         m_entries.push_back(std::move(entry));
+    }
+
+    /** Where a type is written, sizes are of its elements; the default is of any bytes. */
+    static void RequireElements(const YamlNode& node,
+                                const char* key,
+                                uint64_t bytes,
+                                DataType type)
+    {
+        if (node.Has("type") && bytes % BytesOf(type) != 0)
+        {
+            node.Get(key).Fail(std::to_string(bytes) + " B of " + ToString(type),
+                               "a multiple of its " + std::to_string(BytesOf(type)) +
+                                   " B, or no type");
+        }
     }
 
     void ReadGroups(const YamlNode& node, Entry& entry)

@@ -48,6 +48,7 @@ struct CommunicationRecord
     int64_t peer{-1};        //!< the other side of a send or receive
     bool isPeerGlobal{true}; //!< peer is a rank of the job, else an index in the group
     int64_t sequence{-1};    //!< number that a later "wait" names
+    std::string unreadable;  //!< a size that is none, as recorded: "In msg nelems -5"
     int64_t functionId{-1};  //!< joins profiler and execution trace, where both have it
     uint32_t line{0};        //!< node id in an execution trace
 

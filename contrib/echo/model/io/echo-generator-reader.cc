@@ -20,6 +20,9 @@ namespace echo
 namespace
 {
 
+/** Of a step and data rank: every one is there as operators; more take minutes and gigabytes. */
+constexpr int64_t MOST_MICRO_BATCHES = 100000;
+
 /** @return the place of a key path below @p node, or of the deepest part of it that is there */
 SourceLocation Locate(const YamlNode& node, const std::string& path)
 {
@@ -141,6 +144,7 @@ void RefuseWithoutDegree(const YamlNode& node, const TrainingPlan& plan)
         bool isSet; //!< to something other than the default
     } uses[] = {
         {"sequence_parallel", "tp", plan.sequenceParallel},
+        {"overlap_input_gradients", "tp", !plan.overlapReduction},
         {"split_messages", "tp", plan.splitMessages},
         {"split_messages", "pp", plan.splitMessages},
         {"overlap_pipeline", "pp", plan.overlapPipeline},
@@ -205,7 +209,7 @@ void ReadBatch(const YamlNode& node, TrainingPlan& plan)
     }
     if (node.Has("micro_batches"))
     {
-        plan.microBatches = GetCount(node, "micro_batches", 1, MAX_SIZE);
+        plan.microBatches = GetCount(node, "micro_batches", 1, MOST_MICRO_BATCHES);
     }
     else
     {
@@ -217,6 +221,12 @@ void ReadBatch(const YamlNode& node, TrainingPlan& plan)
             global.Fail(std::to_string(sequences),
                         "a multiple of micro_batch " + std::to_string(plan.microBatch) + " x dp " +
                             std::to_string(plan.parallel.data));
+        }
+        if (sequences / atOnce > MOST_MICRO_BATCHES)
+        {
+            global.Fail(std::to_string(sequences) + ", which is " +
+                            std::to_string(sequences / atOnce) + " micro-batches",
+                        "at most " + std::to_string(MOST_MICRO_BATCHES) + " of them");
         }
         plan.microBatches = static_cast<uint32_t>(sequences / atOnce);
     }
@@ -324,6 +334,19 @@ void ReadHost(const YamlNode& node, TrainingPlan& plan)
     }
 }
 
+/** A preset's window may be without a meaning, a written one may not. */
+void RefuseIdleWindow(const YamlNode& model, const TrainingPlan& plan)
+{
+    const bool isFused = plan.attention != AttentionKernel::UNFUSED;
+    if (model.Has("window") && plan.model.window > 0 && (!isFused || !plan.model.causal))
+    {
+        model.Get("window").Fail(
+            std::to_string(plan.model.window) +
+                (isFused ? " without a causal mask" : " with attention: unfused"),
+            "it for fused attention under a causal mask");
+    }
+}
+
 TrainingPlan ReadBlock(const YamlNode& node, uint32_t ranks)
 {
     TrainingPlan plan;
@@ -350,6 +373,7 @@ TrainingPlan ReadBlock(const YamlNode& node, uint32_t ranks)
          {"flash", AttentionKernel::FLASH},
          {"flash1", AttentionKernel::FLASH1},
          {"cudnn", AttentionKernel::CUDNN}});
+    RefuseIdleWindow(node.Get("model"), plan);
     plan.loss =
         GetChoice<LossKernel>(node,
                               "loss",

@@ -31,6 +31,25 @@ std::string OneOf(const YamlNode& node,
     return text;
 }
 
+/** What @p import says of an option is said at the key. */
+template <typename Import>
+auto AtKeys(const YamlNode& node, Import import)
+{
+    try
+    {
+        return import();
+    }
+    catch (const InputError& error)
+    {
+        const SourceLocation& where = error.GetLocation();
+        if (where.file.empty() && !where.item.empty() && node.Has(where.item))
+        {
+            throw error.At(node.Get(where.item).GetLocation());
+        }
+        throw;
+    }
+}
+
 std::vector<std::string> ReadPaths(const YamlNode& node)
 {
     std::vector<std::string> paths;
@@ -40,6 +59,10 @@ std::vector<std::string> ReadPaths(const YamlNode& node)
         for (const auto& entry : path.GetEntries())
         {
             paths.push_back(node.ResolvePath(entry.AsString()));
+        }
+        if (paths.empty())
+        {
+            path.Fail("an empty list", "at least one file, folder or pattern");
         }
     }
     else
@@ -76,9 +99,10 @@ void ReadForeign(const YamlNode& node,
         options.passes = static_cast<uint32_t>(node.GetInteger("passes", 1, 1, 1000));
     }
     node.RefuseUnknownKeys();
-    const ImportedJob job = ImportForeign(format, paths, options);
+    const ImportedJob job = AtKeys(node, [&] { return ImportForeign(format, paths, options); });
     scenario.workload = job.graph;
     scenario.workloadReport = job.report;
+    scenario.warnings.insert(scenario.warnings.end(), job.warnings.begin(), job.warnings.end());
 }
 
 void ReadKineto(const YamlNode& node, Scenario& scenario)
@@ -95,7 +119,7 @@ void ReadKineto(const YamlNode& node, Scenario& scenario)
         OneOf(node, "communication", {"simulated", "measured-transfer"}) == "measured-transfer";
     node.RefuseUnknownKeys();
 
-    const ImportedWorkload imported = ImportKineto(paths, options);
+    const ImportedWorkload imported = AtKeys(node, [&] { return ImportKineto(paths, options); });
     scenario.workload = imported.graph;
     scenario.workloadReport = imported.health.ToString();
     scenario.measuredSpan = imported.span;

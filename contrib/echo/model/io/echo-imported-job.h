@@ -5,6 +5,7 @@
 #include "ns3/echo-workload-graph.h"
 
 #include <string>
+#include <vector>
 
 namespace ns3
 {
@@ -15,7 +16,8 @@ namespace echo
 struct ImportedJob
 {
     WorkloadGraphPtr graph;
-    std::string report; //!< health report, lines ended
+    std::string report;                //!< health report, lines ended
+    std::vector<std::string> warnings; //!< of it: what a run of the job should say too
 };
 
 } // namespace echo

@@ -260,6 +260,13 @@ void PlaceRanks(const YamlNode& root, const GpuChoice& choice, Scenario& scenari
     const uint32_t ranks = scenario.workload->GetRankCount();
     scenario.placementOrder = choice.order;
     scenario.placementGpus = choice.gpus;
+    const size_t all = scenario.cluster.topology->GetDevices(DeviceRole::GPU).size();
+    if (choice.gpus.empty() && ranks > all)
+    {
+        root.Get(root.Has("ranks") ? "ranks" : "workload")
+            .Fail(std::to_string(ranks) + " ranks for " + std::to_string(all) + " GPUs",
+                  "from 1 rank to one for each GPU");
+    }
     if (choice.gpus.empty() || ranks == choice.gpus.size())
     {
         return;

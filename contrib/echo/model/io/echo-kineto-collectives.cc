@@ -48,6 +48,7 @@ class Resolver
     uint32_t SlotOf(const CommunicationRecord& record, uint32_t activity);
     CollectiveKind KindOf(const CommunicationRecord& record, uint32_t activity) const;
     void Count(const CommunicationRecord& record, uint32_t activity);
+    void FailUnreadable(const CommunicationRecord& record, uint32_t activity) const;
     void FailWithoutSizes(uint64_t unknown, uint64_t all, uint32_t activity) const;
     void AddCollective(const CommunicationRecord& record, uint32_t activity);
     void AddMessages(const std::vector<CommunicationRecord>& records, uint32_t activity);
@@ -81,6 +82,14 @@ SourceLocation Resolver::At(uint32_t activity) const
 std::vector<uint32_t> Resolver::MembersOf(const CommunicationRecord& record, uint32_t activity)
 {
     std::vector<uint32_t> members = record.ranks;
+    if (!members.empty() && record.groupSize >= 0 &&
+        record.groupSize != static_cast<int64_t>(members.size()))
+    {
+        throw InputError(At(activity),
+                         "Group size " + std::to_string(record.groupSize) + " beside " +
+                             std::to_string(members.size()) + " Process Group Ranks",
+                         "the same number");
+    }
     const auto& files = *m_step.files;
     auto lookUp = [&members, &record](const auto& groups) {
         const auto known = groups.find(record.groupName);
@@ -251,6 +260,15 @@ void Resolver::AddMessages(const std::vector<CommunicationRecord>& records, uint
     m_step.communications[activity] = std::move(communication);
 }
 
+/** @throws InputError if a size stands there that is none */
+void Resolver::FailUnreadable(const CommunicationRecord& record, uint32_t activity) const
+{
+    if (!record.unreadable.empty())
+    {
+        throw InputError(At(activity), record.unreadable, "a whole number from 0 to 2^50");
+    }
+}
+
 void Resolver::FailWithoutSizes(uint64_t unknown, uint64_t all, uint32_t activity) const
 {
     throw InputError(At(activity),
@@ -273,6 +291,7 @@ void Resolver::Resolve()
         activities.push_back(i);
         const CommunicationRecord& record = RecordsOf(i).front();
         Count(record, i);
+        FailUnreadable(record, i);
         if (!record.HasSizes() && ParseRecordedKind(record.name).kind != CollectiveKind::BARRIER)
         {
             unknown.push_back(i);

@@ -58,7 +58,14 @@ void ReadCommunicationArgument(std::string_view key,
     const auto integer = integers.find(key);
     if (integer != integers.end())
     {
-        record.*(integer->second) = IntegerOf(value).value_or(-1);
+        const int64_t number = IntegerOf(value).value_or(-1);
+        record.*(integer->second) = number;
+        const bool isSize =
+            integer->second == &Record::inElements || integer->second == &Record::outElements;
+        if (isSize && number < 0 && TokenOf(value) != "-1") // PyTorch's word for none
+        {
+            record.unreadable = std::string(key) + " " + std::string(TokenOf(value).substr(0, 40));
+        }
     }
     else if (key == "Collective name")
     {

@@ -21,7 +21,7 @@ namespace
 
 const uint32_t MAX_RANKS = 1u << 20;
 
-/** @return the number that starts at @p at, if digits stand there and it is a possible rank */
+/** @return the number that starts at @p at, if digits stand there; MAX_RANKS: that or more */
 std::optional<uint32_t> NumberAt(const std::string& text, size_t at)
 {
     uint64_t number = 0;
@@ -30,8 +30,7 @@ std::optional<uint32_t> NumberAt(const std::string& text, size_t at)
     {
         number = std::min<uint64_t>(number * 10 + static_cast<uint64_t>(text[at] - '0'), MAX_RANKS);
     }
-    return digits > 0 && number < MAX_RANKS ? std::optional<uint32_t>(static_cast<uint32_t>(number))
-                                            : std::nullopt;
+    return digits > 0 ? std::optional<uint32_t>(static_cast<uint32_t>(number)) : std::nullopt;
 }
 
 class FileSet
@@ -90,20 +89,32 @@ uint32_t FileSet::RankOf(const KinetoTrace& trace)
     if (trace.rank >= 0 && trace.rank < MAX_RANKS)
     {
         const auto rank = static_cast<uint32_t>(trace.rank);
-        if (named && *named != rank)
+        if (named && *named < MAX_RANKS && *named != rank)
         {
             m_files.warnings.push_back(trace.file + " is of rank " + std::to_string(rank) +
                                        " by its distributedInfo, not " + std::to_string(*named));
         }
         return rank;
     }
-    if (named)
+    if (trace.rank >= MAX_RANKS)
+    {
+        throw InputError({trace.file, 0, "distributedInfo"},
+                         "rank " + std::to_string(trace.rank),
+                         "a rank from 0 to " + std::to_string(MAX_RANKS - 1));
+    }
+    if (named && *named < MAX_RANKS)
     {
         return *named;
     }
     if (m_profiles.size() == 1)
     {
         return 0;
+    }
+    if (named)
+    {
+        throw InputError({trace.file, 0, ""},
+                         "a rank in its name that is too large",
+                         "a rank from 0 to " + std::to_string(MAX_RANKS - 1));
     }
     throw InputError({trace.file, 0, ""},
                      "no rank in the file (distributedInfo) or its name",
@@ -311,7 +322,7 @@ std::optional<uint32_t> RankFromFileName(const std::string& path, bool takeAnyNu
             only = NumberAt(name, at);
         }
     }
-    return only;
+    return only < MAX_RANKS ? only : std::nullopt; // a date or a process
 }
 
 KinetoFiles ReadKinetoFiles(const std::vector<std::string>& paths, const std::string& missingRanks)

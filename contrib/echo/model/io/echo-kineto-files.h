@@ -48,7 +48,8 @@ struct KinetoFiles
 KinetoFiles ReadKinetoFiles(const std::vector<std::string>& paths, const std::string& missingRanks);
 
 /**
- * @return the rank that a file's name tells: "worker3_step_12.json.gz", "et_rank3.json" -> 3
+ * @return the rank that a file's name tells: "worker3_step_12.json.gz", "et_rank3.json" -> 3;
+ *         2^20 for one that is no less, which is no rank
  * @param takeAnyNumber also "dlrm_eg_3.json" -> 3, if there is no other number
  */
 std::optional<uint32_t> RankFromFileName(const std::string& path, bool takeAnyNumber);

@@ -80,6 +80,7 @@ class Importer
     template <typename Action>
     void Try(Action action);
     void Communicate();
+    [[noreturn]] void FailWithoutCommunication() const;
     void Build();
     CommGroupPtr AddGroup(WorkloadBuilder& builder, const KinetoGroup& group) const;
 
@@ -220,17 +221,41 @@ void Importer::Communicate()
     Try([&] {
         if (m_ranks > 1 && !hasAny)
         {
-            throw InputError({m_files.ranks.front().trace.file, 0, ""},
-                             "no communication in the step of " + std::to_string(m_ranks) +
-                                 " ranks",
-                             "NCCL or RCCL kernels");
+            FailWithoutCommunication();
         }
     });
+}
+
+/** Names kernels that look like communication, and what of them was not recorded. */
+void Importer::FailWithoutCommunication() const
+{
+    std::string names;
+    uint64_t count = 0;
+    for (const auto& [name, kernels] : m_result.health.otherCommunications)
+    {
+        names += (names.empty() ? "" : ", ") + name;
+        count += kernels.count;
+    }
+    const std::string found =
+        "no communication in the step of " + std::to_string(m_ranks) + " ranks";
+    throw InputError(
+        {m_files.ranks.front().trace.file, 0, ""},
+        found + (count == 0
+                     ? ""
+                     : " but " + std::to_string(count) + (count == 1 ? " kernel" : " kernels") +
+                           " outside NCCL and RCCL of unknown size or group (" + names + ")"),
+        count == 0 ? "NCCL or RCCL kernels"
+                   : "NCCL or RCCL kernels, or the operators that launched these with their input "
+                     "shapes (record_shapes) and one process group in distributedInfo (pg_config)");
 }
 
 ImportedWorkload Importer::Import(const std::vector<std::string>& paths)
 {
     const bool isReplicated = m_options.replicate == "dp";
+    if (isReplicated && m_options.missingRanks == "refuse")
+    {
+        throw InputError({"", 0, "missing_ranks"}, "refuse beside replicate: dp", "one of them");
+    }
     m_files = ReadKinetoFiles(paths, isReplicated ? "copy" : m_options.missingRanks);
     m_result.health.warnings = m_files.warnings;
     SetRanks();

@@ -225,6 +225,8 @@ CommunicationRecord Linker::Merge(uint32_t activity, uint32_t range, uint32_t an
         take(merged.rankStride, source->rankStride, merged.rankStride < 0);
         take(merged.sequence, source->sequence, merged.sequence < 0);
         take(merged.root, source->root, merged.root < 0);
+        take(
+            merged.unreadable, source->unreadable, !merged.HasSizes() && merged.unreadable.empty());
         // Splits count rows, so they fit any of the sources.
         take(merged.inSplits, source->inSplits, merged.inSplits.empty());
         take(merged.outSplits, source->outSplits, merged.outSplits.empty());

@@ -11,13 +11,19 @@ namespace echo
 namespace
 {
 
-uint32_t Divide(const LayerTable& table, uint32_t ranks, uint32_t by, const std::string& what)
+/** @param of what the ranks are, as "ranks" */
+uint32_t Divide(const LayerTable& table,
+                uint32_t ranks,
+                uint32_t by,
+                const std::string& what,
+                const std::string& of = "ranks")
 {
     if (by > ranks || ranks % by != 0)
     {
         throw InputError({table.file, 1, ""},
-                         std::to_string(ranks) + " ranks and " + what + " " + std::to_string(by),
-                         "a number of ranks that it divides");
+                         std::to_string(ranks) + " " + of + " and " + what + " " +
+                             std::to_string(by),
+                         "a number that it divides");
     }
     return ranks / by;
 }
@@ -33,7 +39,7 @@ LayerGroups::LayerGroups(const LayerTable& table, uint32_t ranks, uint32_t first
 {
     const uint32_t perStage = Divide(table, ranks, m_stages, "pipeline stages");
     m_data = Divide(table, perStage, m_tensor, "a model parallel group of");
-    Divide(table, m_data, m_expert, "data parallel of them, and an expert parallel group of");
+    Divide(table, m_data, m_expert, "an expert parallel group of", "data parallel ranks (dp)");
     if (m_first > 0)
     {
         Divide(table, ranks, m_first, "a first dimension of");

@@ -54,18 +54,46 @@ void CheckFirstDimension(const LayerTable& table, const LayerOptions& options)
     }
 }
 
+/** Counts checkpoints from which nothing is repeated, and layers before which nothing is. */
+void CountIdleCheckpoints(const LayerTable& table, ImportReport& report)
+{
+    uint64_t idle = 0; // checkpoints
+    uint64_t alone = 0;
+    bool isOpen = false; // a checkpoint, from which nothing was repeated yet
+    for (uint32_t layer = 0; layer < table.layers.size(); ++layer)
+    {
+        const bool isRestart = table.isRestart[layer];
+        idle += isRestart && isOpen ? 1 : 0;
+        isOpen = isOpen || isRestart;
+        if (table.isRepeated[layer])
+        {
+            alone += isRestart || layer == 0 ? 1 : 0;
+            isOpen = isRestart;
+        }
+    }
+    idle += isOpen ? 1 : 0;
+    if (idle > 0)
+    {
+        report.ignored["checkpoints from which no layer repeats (checkpoint_initiates)"] = idle;
+    }
+    if (alone > 0)
+    {
+        report.ignored["checkpoint_initiates at a checkpoint or the first layer"] = alone;
+    }
+}
+
 void Describe(const LayerTable& table,
               const LayerGroups& groups,
               const MicroBatchRows& rows,
               const LayerOptions& options,
               ImportReport& report)
 {
-    report.notes.push_back(std::to_string(table.layers.size()) + " layers, tensor parallel " +
-                           std::to_string(table.modelGroup) + ", expert parallel " +
-                           std::to_string(table.expertGroup) + ", pipeline stages " +
-                           std::to_string(table.stages) + ", data parallel " +
-                           std::to_string(groups.GetDataDegree()) + ", micro-batches " +
-                           std::to_string(table.microBatches));
+    report.notes.push_back(
+        std::to_string(table.layers.size()) + (table.layers.size() == 1 ? " layer" : " layers") +
+        ", tensor parallel " + std::to_string(table.modelGroup) + ", expert parallel " +
+        std::to_string(table.expertGroup) + ", pipeline stages " + std::to_string(table.stages) +
+        ", data parallel " + std::to_string(groups.GetDataDegree()) + ", micro-batches " +
+        std::to_string(table.microBatches));
     report.notes.push_back(std::string("sizes of all-gathers are those of ") +
                            (options.isGatheredSize ? "the gathered output (SimAI)"
                                                    : "what one rank gives (ASTRA-sim)"));
@@ -132,6 +160,7 @@ ImportedJob ImportLayers(const std::vector<std::string>& paths, const LayerOptio
     report.files = 1;
     report.format = options.isGatheredSize ? "SimAI" : "ASTRA-sim";
     Describe(table, groups, rows, options, report);
+    CountIdleCheckpoints(table, report);
 
     WorkloadBuilder builder(ranks);
     ProgramPool pool;

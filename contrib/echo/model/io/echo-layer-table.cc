@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 #include <sstream>
 
 namespace ns3
@@ -183,12 +184,17 @@ void Reader::ReadHeader()
         (isDlrm ? m_table.lastBottomLayer : m_table.modelGroup) = static_cast<uint32_t>(
             Number(isDlrm ? "last bottom layer" : "model parallel group", 1, LARGEST_COUNT));
     }
+    std::set<std::string> known;
     while (m_at < m_words.size())
     {
         std::string key = m_words[m_at++];
         if (key.back() == ':') // some files write pp_comm without a colon
         {
             key.pop_back();
+        }
+        if (!known.insert(key).second)
+        {
+            Fail(key, "it a second time", "it once");
         }
         const auto count = counts.find(key);
         if (count != counts.end())
@@ -323,7 +329,8 @@ LayerTable Reader::Read()
         {
             throw InputError({m_table.file, countLine, "number of layers"},
                              std::to_string(layers) + " and " +
-                                 std::to_string(m_table.layers.size()) + " layers below",
+                                 std::to_string(m_table.layers.size()) +
+                                 (m_table.layers.size() == 1 ? " layer below" : " layers below"),
                              "as many lines as it says");
         }
         ReadLayer();
@@ -331,8 +338,9 @@ LayerTable Reader::Read()
     if (NextLine())
     {
         Fail("layers",
-             "a line behind the last of " + std::to_string(layers) + " layers (line " +
-                 std::to_string(countLine) + ")",
+             "a line behind the last of " + std::to_string(layers) +
+                 (layers == 1 ? " layer (line " : " layers (line ") + std::to_string(countLine) +
+                 ")",
              "the end of the file");
     }
     m_table.isRestart = Mark(m_restarts, "checkpoints");

@@ -142,7 +142,7 @@ const std::vector<SummaryField> SUMMARY_FIELDS{
      [](Json& j, const S& s) { j.Value(s.collectives); }},
     {"by_fidelity",
      "count",
-     "of these, served by each model: analytical, flow, packet",
+     "of these, served by each model: analytical, flow, packet (inside a host fluid flows)",
      WriteByFidelity},
     {"extrapolated",
      "count",
@@ -202,7 +202,9 @@ const std::vector<SummaryField> SUMMARY_FIELDS{
      [](Json& j, const S& s) { j.Value(s.run.profile); }},
     {"fingerprint",
      "text",
-     "64-bit hash of all records without names: equal results have equal fingerprints",
+     "64-bit hash of all records without names, with the numbers of streams, hosts and links as "
+     "given: equal input and seed have equal fingerprints, results that are equal but for those "
+     "numbers have not",
      [](Json& j, const S& s) { j.Value(s.fingerprint); }},
     {"warnings",
      "list of texts",

@@ -286,7 +286,8 @@ void ExecutionGraphBuilder::FailWithCycle() const
         text += ", ... (" + std::to_string(steps - MAX_STEPS) + " more) ..., back at the first";
     }
     throw InputError({m_graph.m_source, m_graph.m_operators[cycle[0]].line, ""},
-                     "a cycle of " + std::to_string(cycle.size()) + " operators: " + text,
+                     "a cycle of " + std::to_string(cycle.size()) +
+                         (cycle.size() == 1 ? " operator: " : " operators: ") + text,
                      "operators that can run in some order");
 }
 

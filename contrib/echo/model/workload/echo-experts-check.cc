@@ -5,7 +5,10 @@
 
 #include "ns3/echo-error.h"
 
+#include <algorithm>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 namespace ns3
 {
@@ -33,10 +36,25 @@ void RequireDivisible(const std::string& key,
 namespace
 {
 
+/** @return whether a CUDA graph holds @p module */
+bool HasGraph(const TrainingPlan& plan, GraphModule module)
+{
+    const std::vector<GraphModule>& graphs = plan.host.graphs;
+    return std::find(graphs.begin(), graphs.end(), module) != graphs.end();
+}
+
 /** Settings of experts that a model without them would ignore. */
 void RefuseWithoutExperts(const TrainingPlan& plan)
 {
     const char* const expected = "it for a model with experts (model.experts) only";
+    for (const auto& [module, word] : {std::make_pair(GraphModule::ROUTER, "moe_router"),
+                                       std::make_pair(GraphModule::PREPROCESS, "moe_preprocess")})
+    {
+        if (HasGraph(plan, module))
+        {
+            Refuse("host.graphs", std::string(word) + " for a model without experts", expected);
+        }
+    }
     if (!plan.expertLoad.empty())
     {
         Refuse("parallel.expert_load", "a load for a model without experts", expected);
@@ -113,6 +131,11 @@ void CheckExperts(const TrainingPlan& plan)
                "true (as Megatron-Core requires)");
     }
     CheckDispatch(plan);
+    if (HasGraph(plan, GraphModule::PREPROCESS) && !HasGraph(plan, GraphModule::ROUTER))
+    {
+        // Of one kernel, so no graph; Megatron-Core's transformer_config.py refuses it too.
+        Refuse("host.graphs", "moe_preprocess without moe_router", "moe_router too");
+    }
     if (!plan.expertLoad.empty() && plan.expertLoad.size() != parallel.expert)
     {
         Refuse("parallel.expert_load",

@@ -211,7 +211,7 @@ struct Remedy
 std::vector<Remedy> GetRemedies(const TrainingPlan& plan)
 {
     std::vector<Remedy> remedies;
-    const auto offer = [&remedies](bool isNew, const char* text, auto apply) {
+    const auto offer = [&remedies](bool isNew, const std::string& text, auto apply) {
         if (isNew)
         {
             remedies.push_back({text, apply});
@@ -220,12 +220,21 @@ std::vector<Remedy> GetRemedies(const TrainingPlan& plan)
     offer(!plan.sequenceParallel && plan.parallel.tensor > 1,
           "sequence_parallel: true",
           [](TrainingPlan& changed) { changed.sequenceParallel = true; });
+    offer(plan.loss == LossKernel::EAGER, "loss: in-place", [](TrainingPlan& changed) {
+        changed.loss = LossKernel::IN_PLACE;
+    });
     offer(plan.attention == AttentionKernel::UNFUSED,
           "attention: flash",
           [](TrainingPlan& changed) { changed.attention = AttentionKernel::FLASH; });
     offer(plan.sharding == StateSharding::NONE, "zero: 1", [](TrainingPlan& changed) {
         changed.sharding = StateSharding::OPTIMIZER;
     });
+    offer(plan.sharding < StateSharding::GRADIENTS, "zero: 2", [](TrainingPlan& changed) {
+        changed.sharding = StateSharding::GRADIENTS;
+    });
+    offer(BytesOf(plan.gradients) > BytesOf(plan.parameters),
+          std::string("gradients: ") + ToString(plan.parameters),
+          [](TrainingPlan& changed) { changed.gradients = changed.parameters; });
     offer(plan.sharding < StateSharding::PARAMETERS && plan.parallel.pipeline == 1,
           "zero: 3",
           [](TrainingPlan& changed) { changed.sharding = StateSharding::PARAMETERS; });
@@ -248,6 +257,56 @@ std::vector<Remedy> GetRemedies(const TrainingPlan& plan)
     return remedies;
 }
 
+/** @return whether @p plan with @p change can run; what its ranks are, it may choose */
+template <typename Change>
+bool Allows(const TrainingPlan& plan, Change change)
+{
+    TrainingPlan changed = plan;
+    change(changed);
+    try
+    {
+        changed.Check();
+    }
+    catch (const InputError&)
+    {
+        return false; // the plan has what rules it out
+    }
+    return true;
+}
+
+/** @return the degrees that could be larger, as a list in words; empty if none */
+std::string ListDegrees(const TrainingPlan& plan)
+{
+    const std::pair<const char*, uint32_t ParallelDegrees::*> degrees[] = {
+        {"tp", &ParallelDegrees::tensor},
+        {"pp", &ParallelDegrees::pipeline},
+        {"ep", &ParallelDegrees::expert},
+        {"cp", &ParallelDegrees::context}};
+    std::vector<std::string> names;
+    for (const auto& [name, degree] : degrees)
+    {
+        bool canGrow = false;
+        for (uint32_t factor = 2; factor <= 8 && !canGrow; ++factor)
+        {
+            canGrow = Allows(plan, [factor, member = degree](TrainingPlan& changed) {
+                changed.parallel.*member *= factor;
+                changed.partLayers.clear(); // layers are shared anew
+                changed.expertLoad.clear();
+            });
+        }
+        if (canGrow)
+        {
+            names.emplace_back(name);
+        }
+    }
+    std::string text;
+    for (size_t i = 0; i < names.size(); ++i)
+    {
+        text += (i == 0 ? "" : i + 1 < names.size() ? ", " : " or ") + names[i];
+    }
+    return text;
+}
+
 /** @return what of GetRemedies is enough, as a clause; or that none is */
 std::string DescribeRemedies(const TrainingPlan& plan, const GpuSpec& gpu)
 {
@@ -256,21 +315,19 @@ std::string DescribeRemedies(const TrainingPlan& plan, const GpuSpec& gpu)
     {
         TrainingPlan changed = plan;
         remedy.apply(changed);
-        try
-        {
-            changed.Check();
-        }
-        catch (const InputError&)
-        {
-            continue; // the plan has what rules it out
-        }
-        if (EstimateLargestMemory(changed).second.GetTotal() <= gpu.memoryBytes)
+        if (Allows(plan, remedy.apply) &&
+            EstimateLargestMemory(changed).second.GetTotal() <= gpu.memoryBytes)
         {
             enough += (enough.empty() ? "" : ", or ") + remedy.text;
         }
     }
-    return enough.empty() ? "more ranks for tp, pp, ep or cp would help"
-                          : "it would fit with " + enough;
+    if (!enough.empty())
+    {
+        return "it would fit with " + enough;
+    }
+    const std::string degrees = ListDegrees(plan);
+    return degrees.empty() ? "no single change of the plan is enough"
+                           : "more ranks for " + degrees + " would help";
 }
 
 } // namespace

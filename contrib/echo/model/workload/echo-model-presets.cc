@@ -112,7 +112,8 @@ struct ExpertPreset
 // mixtral: arXiv 2401.04088, Table 1, and the model cards. deepseek-v3: arXiv 2412.19437, 4.2.
 // deepseek-v2: arXiv 2405.04434, 3.1.2. kimi-k2: arXiv 2507.20534, Table 2, and its configuration.
 // qwen3: arXiv 2505.09388, Table 2, and the model cards. gpt-oss: its model card, Table 1.
-// grok-1: its published configuration. The multi-head latent sizes and the rest are set below.
+// grok-1: its published configuration and model.py, which decodes with the embedding. The
+// multi-head latent sizes and the rest are set below.
 const ExpertPreset EXPERT_PRESETS[] = {
     {"mixtral-8x7b", 32, 4096, 32, 8, 128, 14336, 8, 2, 0, 4096, 32000},
     {"mixtral-8x22b", 56, 6144, 48, 8, 128, 16384, 8, 2, 0, 4096, 32768},
@@ -188,6 +189,10 @@ TransformerShape Make(const ExpertPreset& preset)
     {
         shape.window = 128;
         shape.biases = true;
+    }
+    else if (shape.name == "grok-1")
+    {
+        shape.tiedEmbeddings = true;
     }
     return shape;
 }

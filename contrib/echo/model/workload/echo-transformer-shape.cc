@@ -38,7 +38,7 @@ void TransformerShape::SetDefaults()
     }
     if (experts > 0 && topK == 0)
     {
-        topK = 2;
+        topK = std::min(2U, experts);
     }
 }
 
