@@ -90,8 +90,7 @@ std::vector<AlgorithmProtocol> CandidatesOf(const CollectiveSpec& spec)
 
 std::vector<AlgorithmProtocol> PairCandidatesOf(const CollectiveSpec& spec, const GroupShape& shape)
 {
-    const bool isFree =
-        spec.algorithm == Algorithm::AUTO || spec.algorithm == Algorithm::PAIRWISE;
+    const bool isFree = spec.algorithm == Algorithm::AUTO || spec.algorithm == Algorithm::PAIRWISE;
     if (isFree && shape.hosts > 1 && spec.protocol == Protocol::AUTO)
     {
         return {{Algorithm::PAIRWISE, Protocol::SIMPLE}};
