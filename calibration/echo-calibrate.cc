@@ -323,6 +323,10 @@ int Scale(const Options& options, const Cluster& cluster, const HostLinks& links
         TakeNet(options.net, links.nicGBps, profile);
     }
     profile.source += options.source.empty() ? "" : "; " + options.source;
+    if (options.out.empty())
+    {
+        throw InputError({"", 0, "--like"}, "no --out", "where to write the profile");
+    }
     WriteProfile(options, profile);
     return 0;
 }
@@ -331,7 +335,9 @@ int Run(const Options& options)
 {
     if (options.cluster.empty() || (options.logs.empty() && options.like.empty()))
     {
-        throw InputError({}, options.cluster.empty() ? "no --cluster" : "no --log", "both");
+        throw InputError({},
+                         options.cluster.empty() ? "no --cluster" : "neither --log nor --like",
+                         "--cluster=FILE.yaml, and --log or --like");
     }
     CheckSearchOptions(options.search);
     const Cluster cluster = ReadClusterFile(options.cluster);

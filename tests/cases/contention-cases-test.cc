@@ -248,6 +248,7 @@ TEST(HybridRules, WhoMeetIsServedByOneModel)
     for (const std::string ignored :
          {"{policy: sampled, meeting: apart}",
           "{policy: contention, samples: 3}",
+          "{policy: sampled, packet_hop_budget: 1}",
           "{policy: rules, contended: flow, rules: [{fidelity: packet}]}"})
     {
         const CapturedRun refused = RunMix(mix, "hybrid", ignored);

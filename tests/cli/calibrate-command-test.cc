@@ -113,6 +113,8 @@ TEST(CalibrateCommand, RefusesWhatItWouldIgnore)
     EXPECT_THAT(said(Like("polaris-a100") + "--cross-nic=off"),
                 HasSubstr("expected hosts of GH200"));
     EXPECT_THAT(said(Like("polaris-a100") + "--nvls=on"), HasSubstr("has no NVLink SHARP"));
+    EXPECT_THAT(said(Like("polaris-a100")), HasSubstr("--like: found no --out"));
+    EXPECT_THAT(said(""), HasSubstr("found neither --log nor --like"));
     EXPECT_THAT(said(log + "--check --nccl=3"), HasSubstr("--nccl: found '3'"));
     EXPECT_THAT(
         said("--log='" ECHO_SOURCE_DIR "/calibration/tables/polaris-a100.csv@op=bogus' --check"),

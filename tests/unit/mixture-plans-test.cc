@@ -244,15 +244,16 @@ TEST(Experts, SortWhatAnAllToAllBringsUnlessItComesInOrder)
     EXPECT_EQ(Count(*Generate(plan), 4, "experts sort"), 0u);
 }
 
-// Four of eight experts on as many ranks, chosen at random: of 8 ranks 8 (1 - (7/8)^4) = 3.31 have
-// one of them, of two domains 2 (1 - (1/2)^4) = 1.875; a domain that holds all ranks leaves it at
-// each rank once.
+// Four of 16 experts, two on a rank: none of a rank's is among a token's in 14 x 13 x 12 x 11 of
+// 16 x 15 x 14 x 13 draws, so 8 x 0.45 ranks have one; of two domains none in 8 x 7 x 6 x 5. A
+// domain that holds all ranks leaves it at each rank once. With an expert a rank every copy
+// travels.
 TEST(Experts, TokensGoToADomainOrARankOnce)
 {
     TrainingPlan plan = SmallPlan({1, 1, 8, 8, 1}, 1);
-    plan.model.experts = 8;
+    plan.model.experts = 16;
     plan.model.topK = 4;
-    const auto copies = [&plan](uint32_t domain) {
+    const auto spec = [&plan](uint32_t domain) {
         plan.dispatchDomain = domain;
         const auto workload = Generate(plan);
         const ExecutionGraph& program = *workload->GetProgram(RankId(0));
@@ -260,17 +261,27 @@ TEST(Experts, TokensGoToADomainOrARankOnce)
         {
             if (program.GetName(op) == "layer 0 forward dispatch all-to-all")
             {
-                return double(program.GetCommunication(op).spec.bytes) / (128 * 256 * 4);
+                return program.GetCommunication(op).spec;
             }
         }
-        return 0.0;
+        return CollectiveSpec();
     };
+    const double token = 128 * 256 * 4; // bytes of all of a rank's tokens
+    const auto copies = [&](uint32_t domain) { return double(spec(domain).bytes) / token; };
     EXPECT_NEAR(copies(0), 4, 1e-4);
     for (const uint32_t domain : {1, 8, 16})
     {
-        EXPECT_NEAR(copies(domain), 8 * (1 - std::pow(7.0 / 8, 4)), 1e-4) << domain;
+        EXPECT_NEAR(copies(domain), 3.6, 1e-4) << domain;
     }
-    EXPECT_NEAR(copies(4), 1.875, 1e-4);
+    EXPECT_NEAR(copies(4), 2 * (1 - 8.0 * 7 * 6 * 5 / (16 * 15 * 14 * 13)), 1e-4);
+    plan.model.experts = 8;
+    EXPECT_NEAR(copies(1), 4, 1e-4);
+    // All go to the experts of one rank: every copy, or once.
+    plan.expertLoad = {1, 0, 0, 0, 0, 0, 0, 0};
+    EXPECT_NEAR(double(spec(0).sendBytes[0]), 4 * token, 1);
+    EXPECT_NEAR(double(spec(8).sendBytes[0]), token, 1);
+    EXPECT_NEAR(double(spec(4).sendBytes[0]), token, 1);
+    EXPECT_EQ(spec(8).sendBytes[1], 0u);
 }
 
 TEST(Experts, OperationsAreTheSameInPairs)

@@ -133,7 +133,10 @@ CostTerms SwitchTermsWith(const MachineProfile& profile,
     const double rounds = std::max(1.0, bytes / round);
     // A link carries all of the sums and one share; the rest is each GPU's own.
     const double load = NVLS_OWN_LOAD + NVLS_LINK_PART * (heads + 1) / heads;
-    const double intra = bytes * load / (1000 * constants.nvlsGBps);
+    // Fewer channels than NCCL takes for it have as much less of the links' rate.
+    const double offered = std::max(profile.nccl.nvlsChannels, 1u);
+    const double intra =
+        bytes * load / (1000 * constants.nvlsGBps * std::min(1.0, channels / offered));
     CostTerms terms;
     terms.setup = SetupOf(constants, channels);
     terms.synchronisation = constants.nvlsUs + rounds * constants.nvlsChunkUs;

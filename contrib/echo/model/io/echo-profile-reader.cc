@@ -273,8 +273,8 @@ MachineProfile ReadProfile(const YamlNode& root)
     {
         const bool isServed = profile.nccl.eagerBytes > 0;
         root.Get(isServed ? "nccl" : "constants")
-            .Fail(isServed ? "eager_bytes without constants.message_us"
-                           : "message_us without nccl.eager_bytes",
+            .Fail(isServed ? "eager_bytes without a constants.message_us above 0"
+                           : "message_us without an nccl.eager_bytes above 0",
                   "both, or neither: above the one a message takes the other");
     }
     if (root.Has("intervals"))

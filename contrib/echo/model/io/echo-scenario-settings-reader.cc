@@ -146,6 +146,10 @@ HybridSettings ReadHybrid(const YamlNode& node)
     refuse("contended",
            settings.policy == "rules" && settings.contended != plain.contended,
            "policy: contention or sampled");
+    refuse("packet_hop_budget",
+           (settings.policy != "contention" || settings.contended != plain.contended) &&
+               settings.packetHopBudget != plain.packetHopBudget,
+           "policy: contention with contended: auto");
     if (settings.policy == "rules" && settings.rules.empty())
     {
         node.Fail("policy 'rules' without rules", "at least one");

@@ -146,20 +146,49 @@ void LayerOperators::Experts(const std::string& name, double columns, bool isWei
     }
 }
 
-namespace
-{
-
 /**
- * @return copies of a token that travel, of the @p copies that its experts ask for, where a token
- *         goes to a domain of ranks, or a rank, once: the expected number of @p domains that hold
- *         at least one of its experts, chosen at random
+ * @return tokens of this rank that have an expert among the part @p share of all experts, or with a
+ *         plain all-to-all copies of tokens: of E experts, k of them distinct and chosen at random
+ *         for a token, none is there with the probability of the product of (E (1 - share) - i) /
+ *         (E - i) for i from 0 to k - 1
  */
-double GetTravellingCopies(double copies, double domains)
+double LayerOperators::GetTravellers(double share) const
 {
-    return domains * (1 - std::pow(1 - 1 / domains, copies));
+    if (m_plan.dispatchDomain == 0)
+    {
+        return m_routed * share;
+    }
+    const double experts = m_model.experts;
+    double none = 1;
+    for (uint32_t i = 0; i < m_model.topK; ++i)
+    {
+        none *= std::max(0.0, experts * (1 - share) - i) / (experts - i);
+    }
+    return m_ownTokens * (1 - none);
 }
 
-} // namespace
+/**
+ * @return rows that a rank sends to rank @p peer of its expert group. A token goes once to a domain
+ *         of ranks, of which each carries its experts' part; where one domain holds all, once to
+ *         each rank (DeepEP's intranode kernels)
+ */
+double LayerOperators::GetRowsTo(uint32_t peer) const
+{
+    const uint32_t ranks = m_plan.parallel.expert;
+    const uint32_t domain = m_plan.dispatchDomain;
+    const uint32_t size = domain > 0 && ranks > domain ? domain : 1;
+    const auto loadOf = [this, ranks](uint32_t rank) {
+        return m_plan.expertLoad.empty() ? 1.0 / ranks : m_plan.expertLoad[rank];
+    };
+    double all = 0;
+    double own = 0;
+    for (uint32_t rank = 0; rank < ranks; ++rank)
+    {
+        all += loadOf(rank);
+        own += rank / size == peer / size ? loadOf(rank) : 0;
+    }
+    return own > 0 ? GetTravellers(own / all) * loadOf(peer) / own : 0;
+}
 
 /**
  * Tokens to the ranks that hold their experts (dispatch), or back (combine). Balanced routing is an
@@ -168,32 +197,19 @@ double GetTravellingCopies(double copies, double domains)
 OperatorId LayerOperators::ExpertAllToAll(const std::string& name, bool isDispatch)
 {
     const uint32_t ranks = m_plan.parallel.expert;
-    double rows = m_routed;
-    if (m_plan.dispatchDomain > 0)
-    {
-        // Inside a domain a token goes to each rank once (DeepEP's intranode kernels).
-        const double units =
-            ranks > m_plan.dispatchDomain ? double(ranks) / m_plan.dispatchDomain : double(ranks);
-        rows *= GetTravellingCopies(m_model.topK, units) / m_model.topK;
-    }
-    const double bytes = rows * m_hidden * m_bytes;
+    const auto bytesTo = [this](uint32_t peer) { return GetRowsTo(peer) * m_hidden * m_bytes; };
     CollectiveSpec spec;
     spec.kind = CollectiveKind::ALL_TO_ALL;
-    spec.bytes = static_cast<uint64_t>(bytes);
+    spec.bytes = static_cast<uint64_t>(std::llround(bytesTo(0) * ranks));
     spec.dataType = m_plan.parameters;
     if (!m_plan.expertLoad.empty())
     {
-        double sum = 0;
-        for (double load : m_plan.expertLoad)
-        {
-            sum += load;
-        }
         spec.kind = CollectiveKind::ALL_TO_ALL_V;
         spec.bytes = 0;
         for (uint32_t peer = 0; peer < ranks; ++peer)
         {
-            const double share = m_plan.expertLoad[isDispatch ? peer : m_expertIndex] / sum;
-            spec.sendBytes.push_back(static_cast<uint64_t>(std::llround(bytes * share)));
+            const double bytes = bytesTo(isDispatch ? peer : m_expertIndex);
+            spec.sendBytes.push_back(static_cast<uint64_t>(std::llround(bytes)));
             spec.bytes += spec.sendBytes.back();
         }
     }

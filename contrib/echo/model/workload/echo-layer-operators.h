@@ -175,6 +175,8 @@ class LayerOperators
     void RowBackward(const std::string& name, double inner);
     void ResidualForward(const std::string& name);
     void ResidualBackward(const std::string& name);
+    double GetTravellers(double share) const;
+    double GetRowsTo(uint32_t peer) const;
     OperatorId ExpertAllToAll(const std::string& name, bool isDispatch);
     void ExpertTensor(const std::string& name, CollectiveKind kind);
 
