@@ -41,7 +41,6 @@ std::vector<std::string> ListReleases(const std::string& asked,
 {
     if (asked != "auto")
     {
-        ParseNcclVersion(asked);
         return {asked};
     }
     std::set<std::string> releases{"2.10", "2.18", "2.19", "2.22", "2.23", "2.28"};
@@ -247,7 +246,6 @@ SearchResult SearchProfile(const SearchOptions& options,
                            const NcclEnvironment& deduced,
                            const std::vector<Measurement>& rows)
 {
-    CheckSearchOptions(options);
     bool several = false;
     bool unknown = false;
     bool oneThread = false;

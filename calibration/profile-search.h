@@ -64,9 +64,9 @@ struct SearchResult
 };
 
 /**
- * Fits a profile for each NCCL that may have run (release, processor, LL128 between hosts, whether
- * one thread issued all kernels) and fabric (which messages need serving) and keeps the one of
- * least cost; prints each.
+ * Fits, with options that CheckSearchOptions() took, a profile for each NCCL that may have run
+ * (release, processor, LL128 between hosts, whether one thread issued all kernels) and fabric
+ * (which messages need serving) and keeps the one of least cost; prints each.
  */
 SearchResult SearchProfile(const SearchOptions& options,
                            const HostLinks& links,

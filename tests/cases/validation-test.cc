@@ -17,6 +17,13 @@ using namespace ns3::echo;
 namespace
 {
 
+std::vector<ValidationRow> RowsOf(const std::string& yaml, const ScenarioOverrides& overrides = {})
+{
+    const Scenario scenario = ReadScenario(
+        YamlNode::LoadText(yaml, std::string(ECHO_SOURCE_DIR) + "/scenarios/text.yaml"), overrides);
+    return Validation(scenario).Run(nullptr);
+}
+
 TEST(Validation, DerivedEstimatesAgreeWithPackets)
 {
     const std::string yaml = "echo: 1\n"
@@ -31,9 +38,7 @@ TEST(Validation, DerivedEstimatesAgreeWithPackets)
                              "    - {op: reduce-scatter, bytes: 4MiB, ranks: 0-31}\n"
                              "    - {op: broadcast, bytes: 4MiB, ranks: 0-7}\n"
                              "    - {op: send-recv, bytes: 4MiB, pairs: [[0, 100]]}\n";
-    const Scenario scenario = ReadScenario(
-        YamlNode::LoadText(yaml, std::string(ECHO_SOURCE_DIR) + "/scenarios/text.yaml"), {});
-    const auto rows = Validation(scenario).Run(nullptr);
+    const auto rows = RowsOf(yaml);
     ASSERT_EQ(rows.size(), 7u);
     for (const auto& row : rows)
     {
@@ -50,16 +55,13 @@ TEST(Validation, DerivedEstimatesAgreeWithPackets)
 
 TEST(Validation, WhatDiffersInChannelsIsARowOfItsOwn)
 {
-    const Scenario scenario = ReadScenario(
-        YamlNode::LoadText("echo: 1\n"
-                           "cluster: clusters/single-switch-8x100g.yaml\n"
-                           "estimator: {profile: derived}\n"
-                           "workload: {collectives: [{op: all-gather, bytes: 1MiB},\n"
-                           "                         {op: all-gather, bytes: 1MiB, channels: 2},\n"
-                           "                         {op: all-gather, bytes: 1MiB, repeat: 2}]}\n",
-                           std::string(ECHO_SOURCE_DIR) + "/scenarios/text.yaml"),
-        {});
-    const auto rows = Validation(scenario).Run(nullptr);
+    const auto rows =
+        RowsOf("echo: 1\n"
+               "cluster: clusters/single-switch-8x100g.yaml\n"
+               "estimator: {profile: derived}\n"
+               "workload: {collectives: [{op: all-gather, bytes: 1MiB},\n"
+               "                         {op: all-gather, bytes: 1MiB, channels: 2},\n"
+               "                         {op: all-gather, bytes: 1MiB, repeat: 2}]}\n");
     ASSERT_EQ(rows.size(), 2u);
     EXPECT_LT(rows[1].packet, rows[0].packet);
 }
@@ -68,15 +70,11 @@ TEST(Validation, WhatDiffersInChannelsIsARowOfItsOwn)
 // take is near what the calibrated profile says of the machine.
 TEST(Validation, CubeMeshIsUsedAsTheMachineUsesIt)
 {
-    const Scenario scenario = ReadScenario(
-        YamlNode::LoadText("echo: 1\n"
-                           "fidelity: flow\n"
-                           "cluster: clusters/dgx1-v100.yaml\n"
-                           "workload: {collectives: [{op: all-reduce, bytes: 256MiB},\n"
-                           "                         {op: all-gather, bytes: 256MiB}]}\n",
-                           std::string(ECHO_SOURCE_DIR) + "/scenarios/text.yaml"),
-        {});
-    const auto rows = Validation(scenario).Run(nullptr);
+    const auto rows = RowsOf("echo: 1\n"
+                             "fidelity: flow\n"
+                             "cluster: clusters/dgx1-v100.yaml\n"
+                             "workload: {collectives: [{op: all-reduce, bytes: 256MiB},\n"
+                             "                         {op: all-gather, bytes: 256MiB}]}\n");
     ASSERT_EQ(rows.size(), 2u);
     for (const auto& row : rows)
     {
@@ -99,10 +97,7 @@ TEST(Validation, DerivedTreesOnACubeMeshFillAndDrainAsPacketsDo)
                                  "estimator: {profile: derived}\n"
                                  "workload: {collectives: [{op: all-reduce, bytes: 1MiB, " +
                                  all + "}, {op: all-reduce, bytes: 16MiB, " + all + "}]}\n";
-        const Scenario scenario = ReadScenario(
-            YamlNode::LoadText(text, std::string(ECHO_SOURCE_DIR) + "/scenarios/text.yaml"),
-            overrides);
-        const auto rows = Validation(scenario).Run(nullptr);
+        const auto rows = RowsOf(text, overrides);
         ASSERT_EQ(rows.size(), 2u);
         for (const auto& row : rows)
         {
@@ -157,11 +152,7 @@ TEST(Validation, DerivedRingsAndChainsAgreeWithPacketsOnDrawnMachines)
     for (int i = 0; i < 12; ++i)
     {
         const std::string text = DrawnMachine(random);
-        const auto rows = Validation(ReadScenario(YamlNode::LoadText(text,
-                                                                     std::string(ECHO_SOURCE_DIR) +
-                                                                         "/scenarios/text.yaml"),
-                                                  {}))
-                              .Run(nullptr);
+        const auto rows = RowsOf(text);
         for (const auto& row : rows)
         {
             const double error = std::abs(RelativeError(row.analytical, row.packet));

@@ -125,12 +125,12 @@ EchoBackendHelper::EchoBackendHelper(const Cluster& cluster,
     {
         m_costModel = derived;
         Ptr<LeastCostSelector> leastCost = CreateObject<LeastCostSelector>();
-        // Compared as they will be carried out, with the user's chunk.
-        Ptr<SettingsSelector> asSet = CreateObject<SettingsSelector>();
-        CollectiveSettings chunk;
-        chunk.chunkBytes = settings.collective.chunkBytes;
-        asSet->Set(CreateObject<FixedSelector>(), ChoiceOf(chunk));
-        leastCost->Set(asSet, derived);
+        Ptr<FixedSelector> fixed = CreateObject<FixedSelector>();
+        if (settings.collective.chunkBytes > 0) // compared as they will be carried out
+        {
+            fixed->SetAttribute("ChunkBytes", UintegerValue(settings.collective.chunkBytes));
+        }
+        leastCost->Set(fixed, derived);
         selector = leastCost;
     }
     else

@@ -48,12 +48,12 @@ bool CanCarryOut(CollectiveAlgorithmKind algorithm, CollectiveKind kind)
 
 std::string WhyNotOn(CollectiveAlgorithmKind algorithm, const GroupLayout& layout)
 {
-    const std::string found = std::string("algorithm '") + ToString(algorithm) + "': found ";
     const bool tree = algorithm == CollectiveAlgorithmKind::NVLS_TREE;
     if (!tree && algorithm != CollectiveAlgorithmKind::NVLS)
     {
         return "";
     }
+    const std::string found = std::string("algorithm '") + ToString(algorithm) + "': found ";
     const uint32_t hosts = layout.GetHosts();
     if (!tree && hosts > 1)
     {
@@ -71,6 +71,14 @@ std::string WhyNotOn(CollectiveAlgorithmKind algorithm, const GroupLayout& layou
         return found + "hosts without NVSwitch, expected GPUs joined by one, which reduces";
     }
     return "";
+}
+
+void RequireRunsOn(CollectiveAlgorithmKind algorithm, const GroupLayout& layout)
+{
+    if (const std::string why = WhyNotOn(algorithm, layout); !why.empty())
+    {
+        throw UnsupportedError(why);
+    }
 }
 
 uint64_t PipelineChunkBytes(CollectiveAlgorithmKind algorithm,
@@ -135,10 +143,7 @@ CollectiveChoice FixedSelector::Select(const CollectiveSpec& spec, const GroupLa
         throw UnsupportedError(std::string("algorithm '") + ToString(spec.algorithm) +
                                "' cannot carry out " + ToString(spec.kind));
     }
-    if (const std::string why = WhyNotOn(spec.algorithm, layout); !why.empty())
-    {
-        throw UnsupportedError(why);
-    }
+    RequireRunsOn(spec.algorithm, layout);
     CollectiveChoice choice;
     choice.algorithm = spec.algorithm;
     if (choice.algorithm == CollectiveAlgorithmKind::AUTO)

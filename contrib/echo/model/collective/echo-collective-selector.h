@@ -21,6 +21,9 @@ bool CanCarryOut(CollectiveAlgorithmKind algorithm, CollectiveKind kind);
  */
 std::string WhyNotOn(CollectiveAlgorithmKind algorithm, const GroupLayout& layout);
 
+/** @throws UnsupportedError with what WhyNotOn() says, if it says something */
+void RequireRunsOn(CollectiveAlgorithmKind algorithm, const GroupLayout& layout);
+
 /**
  * @return a piece size with which chains (broadcast, reduce) and trees pipeline well: 16 to 512
  *         KiB; 0 for collectives whose steps already overlap (ring, pairwise)

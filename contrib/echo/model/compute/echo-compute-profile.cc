@@ -114,7 +114,7 @@ double KernelEfficiency::GetMeasuredAttention(const AttentionPoint& kernel,
         return (isBackward ? near.backward : near.forward) *
                (GetWindowShare(kernel.window) / GetWindowShare(near.window)) * formats;
     };
-    double share = value(below ? *below : *above);
+    double share = value(point);
     if (below && above && below != above)
     {
         share += (value(*above) - share) * std::log(double(shape.rows) / below->sequence) /

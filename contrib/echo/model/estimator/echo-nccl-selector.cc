@@ -174,10 +174,7 @@ CollectiveChoice NcclSelector::SelectFor(const CollectiveSpec& spec, const Group
 CollectiveChoice NcclSelector::Select(const CollectiveSpec& spec, const GroupLayout& layout) const
 {
     NS_ABORT_MSG_IF(!m_model, "NcclSelector needs SetCostModel before Select");
-    if (const std::string why = WhyNotOn(spec.algorithm, layout); !why.empty())
-    {
-        throw UnsupportedError(why);
-    }
+    RequireRunsOn(spec.algorithm, layout);
     return SelectFor(spec, ShapeOf(layout));
 }
 

@@ -94,12 +94,13 @@ double NicsInUse(const MachineProfile& profile, const GroupShape& shape, const C
     default:
         return nics;
     }
-    const ChannelView view = ViewOf(profile, shape, query);
-    if (view.used <= nics)
+    const ChannelUse channels = ChannelUseOf(profile, shape, query);
+    if (channels.used <= nics)
     {
-        return view.used;
+        return channels.used;
     }
-    return view.used < view.maximum ? nics : view.used / std::ceil(view.used / nics);
+    return channels.used < channels.maximum ? nics
+                                            : channels.used / std::ceil(channels.used / nics);
 }
 
 double SlowerOf(double profileGBps, double clusterGBps)

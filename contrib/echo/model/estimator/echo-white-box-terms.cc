@@ -50,22 +50,30 @@ double GpuRateOf(const MachineProfile& profile, const GroupShape& shape)
     return profile.constants.gpuGBps * RingShare(profile.nccl, shape.localRanks);
 }
 
+ChannelUse ChannelUseOf(const MachineProfile& profile,
+                        const GroupShape& shape,
+                        const CostQuery& query)
+{
+    ChannelUse channels;
+    channels.offered = NcclChannels(profile.nccl, shape);
+    channels.maximum = query.channels > 0 ? query.channels : channels.offered;
+    const double perChannel =
+        NcclBytesPerChannel(query.how.algorithm, query.how.protocol, shape.ranks);
+    channels.used = std::clamp(query.bytes / perChannel, 1.0, channels.maximum);
+    return channels;
+}
+
 ChannelView ViewOf(const MachineProfile& profile, const GroupShape& shape, const CostQuery& query)
 {
     const MachineConstants& constants = profile.constants;
     const uint32_t index = ProtocolIndex(query.how.protocol);
     const ProtocolConstants& protocol = constants.protocols[index];
-    const double offered = NcclChannels(profile.nccl, shape);
-    ChannelView view;
-    view.maximum = query.channels > 0 ? query.channels : offered;
-    const double perChannel =
-        NcclBytesPerChannel(query.how.algorithm, query.how.protocol, shape.ranks);
-    view.used = std::clamp(query.bytes / perChannel, 1.0, view.maximum);
+    ChannelView view{ChannelUseOf(profile, shape, query)};
     view.intraStep = protocol.intraStepUs;
     view.interStep = protocol.interStepUs;
     // Fewer channels than NCCL offers cannot fill the links, more cannot make them faster. GB/s are
     // 1000 bytes a microsecond.
-    const double share = 1000 / std::max(view.maximum, offered);
+    const double share = 1000 / std::max(view.maximum, view.offered);
     const double gpu = GpuRateOf(profile, shape);
     view.intraRate = share * gpu * protocol.intraEfficiency;
     view.interRate =

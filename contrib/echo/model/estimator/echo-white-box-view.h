@@ -17,11 +17,21 @@ namespace echo
  * Parts of the white-box formulas (echo-white-box-terms.h), by algorithm.
  */
 
-/** One channel's view of the machine. */
-struct ChannelView
+/** The channels of a query. */
+struct ChannelUse
 {
+    double offered{1}; //!< by NCCL, if none are asked for
     double maximum{1}; //!< channels that the collective may use
     double used{1};    //!< channels in use for this many bytes
+};
+
+ChannelUse ChannelUseOf(const MachineProfile& profile,
+                        const GroupShape& shape,
+                        const CostQuery& query);
+
+/** One channel's view of the machine. */
+struct ChannelView : public ChannelUse
+{
     double intraStep{0};
     double interStep{0};
     double intraRate{1}; //!< bytes a microsecond

@@ -212,8 +212,7 @@ void FormatNccl(std::ostream& out, const NcclEnvironment& nccl)
     if (nccl.returnPathGBps > 0)
     {
         out << "  # NCCL_CROSS_NIC=0: rings come back by their own NIC, over a link of two "
-               "processors "
-               "that\n  # NCCL takes for this; as many a NIC as there are other GPUs\n"
+               "processors that\n  # NCCL takes for this; as many a NIC as there are other GPUs\n"
             << "  return_path_GBps: " << Number(nccl.returnPathGBps) << "\n";
     }
     if (nccl.eagerBytes > 0)

@@ -257,19 +257,16 @@ std::vector<Remedy> GetRemedies(const TrainingPlan& plan)
     return remedies;
 }
 
-/** @return whether @p plan with @p change can run; what its ranks are, it may choose */
-template <typename Change>
-bool Allows(const TrainingPlan& plan, Change change)
+/** @return whether @p plan can run; what its ranks are, it may choose */
+bool CanRun(const TrainingPlan& plan)
 {
-    TrainingPlan changed = plan;
-    change(changed);
     try
     {
-        changed.Check();
+        plan.Check();
     }
     catch (const InputError&)
     {
-        return false; // the plan has what rules it out
+        return false;
     }
     return true;
 }
@@ -288,11 +285,11 @@ std::string ListDegrees(const TrainingPlan& plan)
         bool canGrow = false;
         for (uint32_t factor = 2; factor <= 8 && !canGrow; ++factor)
         {
-            canGrow = Allows(plan, [factor, member = degree](TrainingPlan& changed) {
-                changed.parallel.*member *= factor;
-                changed.partLayers.clear(); // layers are shared anew
-                changed.expertLoad.clear();
-            });
+            TrainingPlan changed = plan;
+            changed.parallel.*degree *= factor;
+            changed.partLayers.clear(); // layers are shared anew
+            changed.expertLoad.clear();
+            canGrow = CanRun(changed);
         }
         if (canGrow)
         {
@@ -315,8 +312,7 @@ std::string DescribeRemedies(const TrainingPlan& plan, const GpuSpec& gpu)
     {
         TrainingPlan changed = plan;
         remedy.apply(changed);
-        if (Allows(plan, remedy.apply) &&
-            EstimateLargestMemory(changed).second.GetTotal() <= gpu.memoryBytes)
+        if (CanRun(changed) && EstimateLargestMemory(changed).second.GetTotal() <= gpu.memoryBytes)
         {
             enough += (enough.empty() ? "" : ", or ") + remedy.text;
         }

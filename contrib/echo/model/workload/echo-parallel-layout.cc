@@ -22,6 +22,12 @@ bool HoldsSameExperts(LayoutGroup group)
            group == LayoutGroup::EXPERT_REPLICA;
 }
 
+bool IsExpertGroup(LayoutGroup group)
+{
+    return group == LayoutGroup::EXPERT || HoldsSameExperts(group) ||
+           group == LayoutGroup::MODEL_EXPERT;
+}
+
 } // namespace
 
 GroupKind GetGroupKind(LayoutGroup group)
@@ -248,10 +254,10 @@ ParallelLayout::Box ParallelLayout::GetBox(LayoutGroup group, RankId rank) const
         break;
     case LayoutGroup::SHARD:
         box.context = all(m_degrees.context);
-        box.data = {at.data / shard * shard, at.data / shard * shard + shard, 1};
+        box.data = Range::RunOf(at.data, shard);
         break;
     case LayoutGroup::REPLICA:
-        box.data = {at.data % shard, m_degrees.data, shard};
+        box.data = Range::PlaceOf(at.data, m_degrees.data, shard);
         break;
     case LayoutGroup::PIPELINE:
         box.pipeline = all(stages);
@@ -291,9 +297,9 @@ ParallelLayout::Range ParallelLayout::GetExpertPlaces(LayoutGroup group, RankId 
     switch (group)
     {
     case LayoutGroup::EXPERT_SHARD:
-        return {place / shard * shard, place / shard * shard + shard, 1};
+        return Range::RunOf(place, shard);
     case LayoutGroup::EXPERT_REPLICA:
-        return {place % shard, all, shard};
+        return Range::PlaceOf(place, all, shard);
     default:
         return {0, all, 1};
     }
@@ -335,17 +341,6 @@ std::vector<RankId> ParallelLayout::GetExpertGroup(LayoutGroup group, RankId ran
     }
     return ranks;
 }
-
-namespace
-{
-
-bool IsExpertGroup(LayoutGroup group)
-{
-    return group == LayoutGroup::EXPERT || HoldsSameExperts(group) ||
-           group == LayoutGroup::MODEL_EXPERT;
-}
-
-} // namespace
 
 RankId ParallelLayout::GetFirstOfGroup(LayoutGroup group, RankId rank) const
 {

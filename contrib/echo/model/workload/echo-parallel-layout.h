@@ -129,6 +129,19 @@ class ParallelLayout
         uint32_t first; //!< first value
         uint32_t end;   //!< past the last
         uint32_t stride;
+
+        /** @return the run of @p length in which @p at is */
+        static Range RunOf(uint32_t at, uint32_t length)
+        {
+            const uint32_t begin = at / length * length;
+            return {begin, begin + length, 1};
+        }
+
+        /** @return of @p count, those in the place of @p at in their runs of @p length */
+        static Range PlaceOf(uint32_t at, uint32_t count, uint32_t length)
+        {
+            return {at % length, count, length};
+        }
     };
 
     /** The coordinates of a group's members. */
