@@ -18,10 +18,8 @@
 #include <cmath>
 #include <fstream>
 #include <iomanip>
-#include <map>
 #include <ostream>
 #include <sstream>
-#include <tuple>
 
 namespace ns3
 {
@@ -115,31 +113,6 @@ MachineProfile FitToFew(const MachineProfile& whole, const std::vector<Measureme
     return best.profile;
 }
 
-/**
- * @return the rows without those that take a tenth longer, or more, than twice as many hosts for as
- *         many bytes: what a job met that others did not, or a choice of NCCL's that does not suit
- *         the machine
- */
-std::vector<Measurement> RowsThatGrow(const std::vector<Measurement>& rows)
-{
-    constexpr double LONGER = 1.1;
-    std::map<std::tuple<CollectiveKind, uint32_t, uint64_t>, double> times;
-    for (const Measurement& row : rows)
-    {
-        times[{row.kind, row.hosts, row.bytes}] = TimeOf(row);
-    }
-    std::vector<Measurement> growing;
-    for (const Measurement& row : rows)
-    {
-        const auto more = times.find({row.kind, 2 * row.hosts, row.bytes});
-        if (more == times.end() || TimeOf(row) < LONGER * more->second)
-        {
-            growing.push_back(row);
-        }
-    }
-    return growing;
-}
-
 } // namespace
 
 void WriteExtrapolation(std::ostream& out,
@@ -159,7 +132,14 @@ void WriteExtrapolation(std::ostream& out,
     for (Measurement row : all)
     {
         row.oneThread = row.threadKnown ? row.oneThread : whole.oneThreadPerHost && row.hosts == 1;
-        (row.hosts <= machine.mostHosts ? seen : unseen).push_back(row);
+        if (row.hosts <= machine.mostHosts)
+        {
+            seen.push_back(row);
+        }
+        else if (row.hosts > machine.beyond && row.hosts <= machine.upTo)
+        {
+            unseen.push_back(row);
+        }
     }
     const MachineProfile fitted = FitToFew(whole, seen);
     const std::string title =
@@ -170,14 +150,10 @@ void WriteExtrapolation(std::ostream& out,
     WriteErrors(out, title, "Echo", unseen, estimates);
     WriteBaselines(out, title, fitted, unseen, baselines);
     WriteBars(bars, "extrapolated", title, machine.bars, unseen, estimates, baselines);
-    pooled.Add("extrapolated", machine.pool, machine.bars, unseen, estimates, baselines);
-    const std::vector<Measurement> growing = RowsThatGrow(unseen);
-    pooled.Add("extrapolated",
-               machine.pool.empty() ? "" : machine.pool + ", rows that grow with hosts",
-               machine.bars,
-               growing,
-               EstimateRows(fitted, growing),
-               EstimateBaselines(fitted, &alphaBeta, growing));
+    for (const std::string& pool : machine.pools)
+    {
+        pooled.Add("extrapolated", pool, machine.bars, unseen, estimates, baselines);
+    }
 }
 
 namespace
@@ -198,11 +174,9 @@ struct Transfer
     static MachineProfile ReadFor(const TransferredMachine& machine)
     {
         MachineProfile read = ReadProfile(YamlNode::LoadFile(machine.profile));
-        if (machine.isByDefault)
+        if (machine.isCrossNicDefault)
         {
             read.nccl.returnPathGBps = 0;
-            read.nccl.eagerBytes = 0;
-            read.constants.copyUs = 0;
         }
         read.nccl.version = machine.nccl.empty() ? read.nccl.version : machine.nccl;
         return read;

@@ -22,7 +22,9 @@ struct ExtrapolatedMachine
     uint32_t mostHosts;  //!< that the fit sees
     std::vector<AccuracyBar> bars;
     std::string further{}; //!< file: rows of more hosts that the fit never sees; empty: none
-    std::string pool{};    //!< machines whose rows are counted together too; empty: none
+    std::vector<std::string> pools{}; //!< machines whose rows are counted together too
+    uint32_t beyond{0};               //!< hosts: only rows of more count
+    uint32_t upTo{UINT32_MAX};        //!< hosts: only rows of at most so many count
 };
 
 /** A machine that no profile was fitted to, and the profile that stands for it. */
@@ -33,9 +35,9 @@ struct TransferredMachine
     std::string profile; //!< file
     std::string nccl{};  //!< release that was measured, whose tuner picks; empty: the profile's
     std::string pool{ALL_MACHINES}; //!< machines whose rows are counted together too; empty: none
-    /// Its jobs set neither NCCL_CROSS_NIC nor libfabric's way of matching, other than those of the
-    /// profile: rings return by any NIC, and hosts neither serve nor copy messages.
-    bool isByDefault{false};
+    /// Its jobs leave NCCL_CROSS_NIC alone, other than those of the profile: rings return by any
+    /// NIC.
+    bool isCrossNicDefault{false};
 };
 
 /**
