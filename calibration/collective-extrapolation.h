@@ -35,8 +35,7 @@ struct TransferredMachine
     std::string profile; //!< file
     std::string nccl{};  //!< release that was measured, whose tuner picks; empty: the profile's
     std::string pool{ALL_MACHINES}; //!< machines whose rows are counted together too; empty: none
-    /// Its jobs leave NCCL_CROSS_NIC alone, other than those of the profile: rings return by any
-    /// NIC.
+    /// Its jobs leave NCCL_CROSS_NIC alone, unlike the profile's: rings return by any NIC.
     bool isCrossNicDefault{false};
 };
 
