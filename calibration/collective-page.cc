@@ -259,7 +259,7 @@ void WriteCollectivesPage(std::ostream& out, const std::string& folder)
            "ships, messages that hosts serve too, as its own rows of 2 and 4 hosts ask for them; "
            "a line with the settings of 2025 stands beside it and is not pooled.\n\n"
         << "On Alps in 2025 four jobs were run for each number of hosts whose settings change "
-           "nothing: on 2 to 16 hosts they agree within a tenth from 2 MiB on, on more hosts "
+           "nothing: on 2 to 16 hosts they agree within 11 % from 2 MiB on, on more hosts "
            "some take two to ten times as long as others (256 hosts, 1 GiB: 60.4, 60.4, 58.7 and "
            "33.0 ms), as the machine was in use. The time that counts "
            "is the lowest of the four; lines for the first of the jobs alone stand beside it. The "
